@@ -1,0 +1,1 @@
+"""What measures and checks: machine facts, profilers, correctness. Knows no MCP."""

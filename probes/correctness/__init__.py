@@ -1,0 +1,1 @@
+"""Does an optimisation change what the model generates?"""

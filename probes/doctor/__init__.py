@@ -1,0 +1,1 @@
+"""What is this machine, and can it profile?"""

@@ -1,0 +1,1 @@
+"""One module a profiler: where it is, its version, its probe, how success is judged."""
