@@ -27,6 +27,7 @@ import anyio
 from anyio.abc import Process
 
 from ..evidence.records import Frozen
+from ..evidence.redaction import is_secret_name
 
 Outcome = Literal[
     "exited",  # ran to its end; returncode or signal says how
@@ -136,17 +137,6 @@ def caller_environment(
     dropped = sorted(k for k in base if is_secret_name(k) and k not in pass_env)
     env = {k: v for k, v in base.items() if k not in dropped}
     return env | {"TMPDIR": str(scratch)}, dropped
-
-
-def is_secret_name(name: str) -> bool:
-    """Tell whether an environment variable's name says that its value is a secret."""
-    return bool(_SECRET_NAME.search(name.upper()))
-
-
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)"
-    r"(?:$|_)"
-)
 
 
 @contextmanager

@@ -1,0 +1,245 @@
+"""The one redaction function: secrets and people out, numbers, hashes, ids and package names kept.
+
+`redact` is pure, idempotent and linear in its input: every pattern starts only where a run of its
+characters starts, and no repetition is nested. There is no entropy rule, since records are full of
+hashes. A placeholder names the rule and gives neither length nor hash of what stood there.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+KNOWN_LENGTH = 8  # shorter values of secret-named variables would hit ordinary words
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SECRET_WORDS = frozenset(
+    {"token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey"}
+    | {"credential", "credentials"}
+)
+_SECRET_PAIRS = frozenset(
+    {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("auth", "key")}
+    | {("encryption", "key"), ("signing", "key"), ("account", "key"), ("license", "key")}
+)
+# Words of language models, not of logins: eos_token=</s>.
+_MODEL_TOKENS = frozenset(
+    {"eos", "bos", "pad", "unk", "cls", "sep", "mask", "stop", "start", "end", "next", "first"}
+    | {"last", "special", "image", "new", "per", "prev", "draft", "sampled", "best", "other"}
+)
+_NO_VALUE = re.compile(
+    r"(?:none|null|true|false|missing|required|unset|empty|absent|unknown|optional|invalid|expired|"
+    r"denied|not|is|was|undefined|redacted|hidden|yes|no|str|string|\*+|x+|\.+|-)\W*$"
+    r"|\$|<|\[REDACTED|%\(?|\{",
+    re.IGNORECASE,
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Tell whether a variable, flag or key holds a secret by its name: HF_TOKEN, not max_tokens."""
+    words = [w.lower() for w in _WORDS.findall(name)]
+    if not words:
+        return False
+    if words[-1] == "token" and len(words) > 1 and words[-2] in _MODEL_TOKENS:
+        return False
+    return words[-1] in _SECRET_WORDS or tuple(words[-2:]) in _SECRET_PAIRS
+
+
+def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the values of secret-named variables, longest first, to be removed wherever they stand."""
+    values = {v for k, v in environ.items() if is_secret_name(k) and len(v) >= KNOWN_LENGTH}
+    return tuple(sorted(values, key=len, reverse=True))
+
+
+def redact(value: Any, known: Iterable[str] = ()) -> Any:
+    """Redact a string, or every string and key of a structure; other values come back as they are.
+
+    In a list of arguments the value after a secret flag goes; in a mapping the value of a secret
+    key. `known` are values to remove whatever they look like (`known_secrets`).
+    """
+    known = tuple(known)
+    if isinstance(value, str):
+        return _text(value, known)
+    if isinstance(value, Mapping):
+        return {_text(str(k), known): _entry(str(k), v, known) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_arguments(value, known))
+    return value
+
+
+def _entry(key: str, value: Any, known: tuple[str, ...]) -> Any:
+    if isinstance(value, str) and value and is_secret_name(key) and not _NO_VALUE.match(value):
+        return "[REDACTED:secret]"
+    return redact(value, known)
+
+
+def _arguments(items: Iterable[Any], known: tuple[str, ...]) -> Iterable[Any]:
+    after_flag = False
+    for item in items:
+        hide = after_flag and isinstance(item, str) and not item.startswith(("-", "[REDACTED"))
+        yield "[REDACTED:secret]" if hide else redact(item, known)
+        after_flag = isinstance(item, str) and bool(_FLAG_ALONE.fullmatch(item))
+        after_flag = after_flag and is_secret_name(str(item))
+
+
+_FLAG_ALONE = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{0,60}")
+
+
+def _text(text: str, known: tuple[str, ...]) -> str:
+    for secret in known:
+        if secret in text:
+            text = text.replace(secret, "[REDACTED:secret]")
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _assignment(match: re.Match[str]) -> str:
+    name, separator, value = match["name"], match["sep"], match["value"]
+    quote = value[0] if value[0] in "\"'" else ""
+    inner = value.strip(quote) if quote else value.rstrip(")]}.,;")
+    tail = "" if quote else value[len(inner) :]
+    if not is_secret_name(name) or not inner or _NO_VALUE.match(inner):
+        return match[0]
+    if _is_prose(name, separator, inner, bool(quote)):
+        return match[0]
+    return match[0][: match.start("value") - match.start()] + (
+        f"{quote}[REDACTED:secret]{quote}{tail}"
+    )
+
+
+def _is_prose(name: str, separator: str, inner: str, quoted: bool) -> bool:
+    """`unexpected token: end` and `token = 17` are about parsers and models, not about logins."""
+    if not name.lower().endswith("token"):
+        return False
+    return inner.isdigit() or (
+        not quoted and ":" in separator and name.lower() == "token" and inner.isalpha()
+    )
+
+
+def _flag(match: re.Match[str]) -> str:
+    value = match["value"]
+    model_token = match["name"].lower().endswith("token") and value.isdigit()
+    if not is_secret_name(match["name"]) or _NO_VALUE.match(value) or model_token:
+        return match[0]
+    return match[0][: match.start("value") - match.start()] + "[REDACTED:secret]"
+
+
+_KEY_SHAPES = (
+    r"hf_[A-Za-z0-9]{16,}",
+    r"sk-(?:proj-|ant-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
+    r"gh[pousr]_[A-Za-z0-9]{20,}",
+    r"github_pat_[A-Za-z0-9_]{20,}",
+    r"gl(?:pat|ptt|dt|rt|sa|soat)-[A-Za-z0-9_-]{16,}",
+    r"glsa_[A-Za-z0-9_]{20,}",
+    r"A(?:KIA|SIA|ROA)[A-Z0-9]{16}",
+    r"AIza[A-Za-z0-9_-]{30,}",
+    r"ya29\.[A-Za-z0-9_-]{20,}",
+    r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    r"nvapi-[A-Za-z0-9_-]{20,}",
+    r"npm_[A-Za-z0-9]{30,}",
+    r"pypi-[A-Za-z0-9_-]{40,}",
+    r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}",
+    r"(?:gsk|r8|dop_v1|hvs|lsv2_pt|pplx|tvly|wandb_v1)[_.-][A-Za-z0-9_]{24,}",
+    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    r"AGE-SECRET-KEY-[A-Z0-9]{20,}",
+)
+_KEYS = "|".join(_KEY_SHAPES)
+_HOME_PARENTS = r"(?:/(?:export|nfs|mnt|net|gpfs|lustre|data|private|System/Volumes/Data))?"
+_URL_PARAMETERS = (
+    r"X-(?:Amz|Goog)-(?:Credential|Signature|Security-Token)|AWSAccessKeyId|sig|signature|"
+    r"access_token|id_token|refresh_token|auth_token|token|api[_-]?key|apikey|key|secret|"
+    r"client_secret|password"
+)
+_Replacement = str | Callable[[re.Match[str]], str]
+_RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
+    (
+        re.compile(
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----))*"
+            r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
+        ),
+        "[REDACTED:private-key]",
+    ),
+    (
+        re.compile(
+            r"https?://(?:hooks\.slack\.com/(?:services|workflows)|"
+            r"(?:[a-z]+\.)?discord(?:app)?\.com/api/webhooks|[a-z0-9-]{1,60}\.webhook\.office\.com)"
+            r"/[^\s\"'<>]*",
+            re.IGNORECASE,
+        ),
+        "[REDACTED:webhook]",
+    ),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{1,20}://)(?!git@)[^\s/\"'<>?#]{1,256}@"
+        ),
+        r"\1[REDACTED:url-credentials]@",
+    ),
+    (
+        re.compile(
+            r"((?:proxy-)?authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+            r"(?:bearer|basic|token|digest|negotiate|apikey)?\s{0,3})(?!bearer|basic|token|\[REDACTED)"
+            r"[^\s\"',;]{6,}",
+            re.IGNORECASE,
+        ),
+        r"\1[REDACTED:authorization]",
+    ),
+    (
+        re.compile(r"\b(bearer\s{1,3})[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE),
+        r"\1[REDACTED:authorization]",
+    ),
+    (
+        re.compile(r"\b((?:set-)?cookie[\"']?\s{0,3}:\s{0,3}[\"']?)[^\"'\r\n]+", re.IGNORECASE),
+        r"\1[REDACTED:cookie]",
+    ),
+    (
+        re.compile(rf"([?&](?:{_URL_PARAMETERS})=)(?!\[REDACTED)[^&\s\"'#<>]+", re.IGNORECASE),
+        r"\1[REDACTED:url-param]",
+    ),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)?"
+        ),
+        "[REDACTED:jwt]",
+    ),
+    (re.compile(rf"(?<![A-Za-z0-9_-])(?:{_KEYS})"), "[REDACTED:api-key]"),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9_.-])(?P<name>[A-Za-z_][A-Za-z0-9_.-]{0,127})[\"']?"
+            r"(?P<sep>\s{0,3}(?:=>|:=|[=:])\s{0,3})"
+            r"(?P<value>\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'"
+            r"|(?:[^\s\"',;&]|[,;&](?![A-Za-z_][A-Za-z0-9_]{0,60}=)(?=\S))+)"
+        ),
+        _assignment,
+    ),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9_-])--?(?P<name>[A-Za-z][A-Za-z0-9_-]{0,60})[ =]\s{0,3}[\"']?"
+            r"(?P<value>[^\s\"'-][^\s\"']*)"
+        ),
+        _flag,
+    ),
+    (
+        re.compile(
+            r"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p)(?!\[)([^\s-]\S*)"
+        ),
+        r"\1[REDACTED:secret]",
+    ),
+    (
+        re.compile(
+            r"(\bcurl\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:)(?!\[)[^\s\"']+"
+        ),
+        r"\1[REDACTED:secret]",
+    ),
+    (re.compile(r"(\bsshpass\s{1,3}-p\s{0,3})(?!\[)\S+"), r"\1[REDACTED:secret]"),
+    (
+        re.compile(
+            rf"(?<![\w.~-]){_HOME_PARENTS}/(?:home|Users)/(?!Shared\b|Public\b)[^/\s:;,\"'<>|\\)]+"
+        ),
+        "~",
+    ),
+    (
+        re.compile(
+            r"\b[A-Za-z]:(?:\\\\|\\|/)Users(?:\\\\|\\|/)(?!Public\b|Default\b)[^\\/\s:;,\"'<>|]+"
+        ),
+        "~",
+    ),
+)
