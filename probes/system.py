@@ -145,15 +145,22 @@ class System:
         timeout_s: float = 5.0,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
+        keep: int = command.KEEP_LIMIT,
     ) -> Completed:
         """Run a probing command in a private HOME and TMPDIR, removed afterwards.
 
-        `env` adds to the caller's environment. Deadline in seconds.
+        `env` adds to the caller's environment. Deadline in seconds; `keep` characters of each
+        stream come back (a document that is parsed whole needs more than the default).
         """
         with command.private_scratch(self.scratch) as scratch:
             environment = command.probe_environment(self.environ, scratch) | dict(env or {})
             return await command.run(
-                argv, timeout_s=timeout_s, env=environment, cwd=cwd or self.cwd, scratch=scratch
+                argv,
+                timeout_s=timeout_s,
+                env=environment,
+                cwd=cwd or self.cwd,
+                keep=keep,
+                scratch=scratch,
             )
 
 
