@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -63,6 +63,7 @@ class Line:
     verdict: str | None
     tool: str
     created_at: str
+    marker: str
 
 
 class Store:
@@ -154,6 +155,12 @@ class Store:
         """
         return self._problem(identifier, {})
 
+    def problems(self, identifiers: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Give the problem of each record, checking what they share only once."""
+        seen: dict[str, str | None] = {}
+        for identifier in identifiers:
+            yield identifier, self._problem(identifier, seen)
+
     def ids(self) -> Iterator[str]:
         """Give every id in the store, ascending."""
         for key in walk(self.keys, "records"):
@@ -165,7 +172,7 @@ class Store:
         """Give records newest first, from the markers; those older than the marker `before`."""
         days = self.keys.folder("log")
         if not days:
-            yield from self._without_markers()
+            yield from self._without_markers(before)
             return
         for day in days:
             if before and day < before.partition("/")[0]:
@@ -176,15 +183,6 @@ class Store:
                 line = _line(day, name)
                 if line:
                     yield line
-
-    def marker(self, identifier: str) -> str:
-        """Give a record's place in the newest-first order, for use as a cursor."""
-        content = self.keys.read(record_key(identifier))
-        if content is None:
-            raise NotFound(
-                f"no evidence {identifier} in this store", then=NextCall("list_evidence")
-            )
-        return marker_key(_parse(identifier, content)).removeprefix("log/")
 
     def restore_markers(self) -> int:
         """Add the markers that a crash or a copy lost; give how many. Damaged records get none."""
@@ -262,7 +260,7 @@ class Store:
         match = difflib.get_close_matches(wanted, cut, n=1, cutoff=0.8)
         return names[cut.index(match[0])] if match else None
 
-    def _without_markers(self) -> Iterator[Line]:
+    def _without_markers(self, before: str | None) -> Iterator[Line]:
         records = []
         for identifier in self.ids():
             content = self.keys.read(record_key(identifier))
@@ -271,7 +269,7 @@ class Store:
         for stored in sorted(records, key=marker_key):
             day, _, name = marker_key(stored).removeprefix("log/").partition("/")
             line = _line(day, name)
-            if line:
+            if line and not (before and line.marker <= before):
                 yield line
 
 
@@ -337,6 +335,7 @@ def _line(day: str, name: str) -> Line | None:
         verdict=middle[0] if middle and middle[0] != "-" else None,
         tool=middle[1] if len(middle) > 1 else "",
         created_at=f"{date[:4]}-{date[4:6]}-{date[6:8]}T{time}Z",
+        marker=f"{day}/{name}",
     )
 
 

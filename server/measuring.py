@@ -1,0 +1,177 @@
+"""doctor, profiler_probe and check_correctness: call the probes, keep one record, answer from it.
+
+The probes are imported when they are called: a server answers its first request sooner without them.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from .. import __version__
+from ..evidence.payloads import EnvironmentData, ProfilerProbeData
+from ..evidence.records import ClaimClass, Identity, Input, Kind, Metric, Verdict, new_record
+from ..evidence.store import Stored
+from .answers import of_record
+from .definition import Answer, Arguments, Session
+
+PYTHON = Field(
+    default=None,
+    description="Interpreter or venv that runs the engine; default: the one found here.",
+    json_schema_extra={"runs": True},
+)
+
+
+class DoctorArguments(Arguments):
+    """What doctor looks at."""
+
+    python: str | None = PYTHON
+    probe_profilers: bool = Field(
+        default=False, description="Also run each profiler on a tiny program (minutes)."
+    )
+
+
+class ProbeArguments(Arguments):
+    """Which profilers to try."""
+
+    profilers: list[str] | None = Field(
+        default=None, description="Of ncu, nsys, perf, py-spy; default: all that exist here."
+    )
+    python: str | None = PYTHON
+    timeout_s: float = Field(
+        default=300, gt=0, le=3600, description="Deadline of each step, seconds."
+    )
+
+
+class CheckArguments(Arguments):
+    """What to compare, and what counts as the same."""
+
+    reference: str = Field(
+        description="Evidence id, or JSONL file: token-id list or {tokens, logprobs} a line.",
+        json_schema_extra={"file": True},
+    )
+    candidate: str = Field(
+        description="The same of the run to judge.", json_schema_extra={"file": True}
+    )
+    min_prefix_agreement: float = Field(
+        default=1.0, description="Least mean prefix agreement, 0 to 1."
+    )
+    logprob_tol: float | None = Field(
+        default=None, description="Largest log-probability difference allowed, nats."
+    )
+
+
+async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
+    """Examine the machine and keep the record."""
+    from ..probes.doctor import examine as doctor_examine
+
+    await session.progress(0, None, "examining the machine")
+    found = await doctor_examine.examine(
+        session.system, python=arguments.python, probe_profilers=arguments.probe_profilers
+    )
+    profilers = None
+    if arguments.probe_profilers:
+        from ..probes.profilers.probe import probe
+
+        outcome = await probe(session.system, python=arguments.python, tell=session.progress)
+        found = doctor_examine.apply_probe(found, outcome.profilers)
+        profilers = outcome.profilers
+    limitations = list(found.limitations)
+    if session.sysroot:
+        limitations.insert(0, f"describes the machine whose files lie under {session.sysroot}")
+    stored = _keep(
+        session,
+        "doctor",
+        arguments,
+        kind="environment",
+        claim_class="observed",
+        summary=found.summary,
+        data=EnvironmentData(
+            facts=found.facts, findings=found.findings, can=found.can, profilers=profilers
+        ),
+        identity=found.identity,
+        metrics=found.metrics,
+        missing=found.missing,
+        limitations=limitations,
+    )
+    return of_record(stored)
+
+
+async def profiler_probe(arguments: ProbeArguments, session: Session) -> Answer:
+    """Run each profiler on a tiny program of ours and keep what really happened."""
+    from ..probes.profilers.probe import probe
+
+    outcome = await probe(
+        session.system,
+        profilers=arguments.profilers,
+        python=arguments.python,
+        timeout_s=arguments.timeout_s,
+        tell=session.progress,
+    )
+    stored = _keep(
+        session,
+        "profiler_probe",
+        arguments,
+        kind="profiler_probe",
+        claim_class="observed",
+        summary=outcome.summary,
+        data=ProfilerProbeData(profilers=outcome.profilers, programs=outcome.programs),
+        identity=_identity(session),
+        metrics=outcome.metrics,
+        missing=outcome.missing,
+        limitations=outcome.limitations,
+    )
+    return of_record(stored)
+
+
+def _identity(session: Session) -> Identity:
+    from ..probes.doctor import host
+    from ..probes.doctor.identity import identity
+
+    return identity(session.system, host.read(session.system).section.facts)
+
+
+def _keep(
+    session: Session,
+    tool: str,
+    arguments: Arguments,
+    *,
+    kind: Kind,
+    claim_class: ClaimClass,
+    summary: str,
+    data: BaseModel,
+    identity: Identity,
+    verdict: Verdict | None = None,
+    reason: str | None = None,
+    metrics: Sequence[Metric] = (),
+    missing: Sequence[str] = (),
+    limitations: Sequence[str] = (),
+    inputs: Sequence[Input] = (),
+) -> Stored:
+    """Make the record and save it: the one place where a tool's result becomes evidence."""
+    given = arguments.model_dump(mode="json", exclude_none=True)
+    if session.sysroot:
+        given["sysroot"] = session.sysroot
+    if identity.host:
+        identity = identity.model_copy(update={"host": session.store.pseudonym(identity.host)})
+    record = new_record(
+        kind=kind,
+        claim_class=claim_class,
+        tool=tool,
+        version=__version__,
+        arguments=given,
+        summary=summary,
+        data=data,
+        identity=identity,
+        verdict=verdict,
+        reason=reason,
+        metrics=metrics,
+        missing=missing,
+        limitations=limitations,
+        inputs=inputs,
+    )
+    return session.store.save(record)
+
+
+async def check_correctness(arguments: CheckArguments, session: Session) -> Answer:
+    """Compare two generations and keep the judgement."""
+    raise NotImplementedError

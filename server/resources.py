@@ -1,0 +1,105 @@
+"""evidence:// resources: a record's exact bytes, its artifacts, the newest; and completion of ids."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.types import (
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
+
+from ..evidence.errors import PerfciteError
+from ..evidence.store import Store
+
+LATEST = 20
+_COMPLETIONS = 50
+
+
+def add(server: MCPServer[Any], store: Callable[[], Store]) -> None:
+    """Register the resources and the completion handler."""
+
+    @server.resource(
+        "evidence://latest",
+        name="latest",
+        title="Newest evidence",
+        mime_type="application/json",
+        description="The newest records: id, time, kind, verdict.",
+    )
+    def latest() -> str:
+        rows = []
+        for line in store().newest():
+            rows.append(
+                {
+                    "evidence_id": line.evidence_id,
+                    "created_at": line.created_at,
+                    "kind": line.kind,
+                    "verdict": line.verdict,
+                    "uri": f"evidence://{line.evidence_id}",
+                }
+            )
+            if len(rows) == LATEST:
+                break
+        return orjson.dumps(rows).decode()
+
+    @server.resource(
+        "evidence://{evidence_id}",
+        name="evidence",
+        title="Evidence record",
+        mime_type="application/json",
+        description="A record's exact stored bytes: hash them to check the id.",
+    )
+    def record(evidence_id: str) -> str:
+        return _load(store(), evidence_id).decode()
+
+    @server.resource(
+        "evidence://{evidence_id}/artifacts/{name}",
+        name="artifact",
+        title="Artifact of a record",
+        mime_type="application/octet-stream",
+        description="A report, trace or picture kept with a record.",
+    )
+    def artifact(evidence_id: str, name: str) -> bytes:
+        return _artifact(store(), evidence_id, name)
+
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        if argument.name not in ("evidence_id", "reference", "candidate"):
+            return None
+        found = []
+        for line in store().newest():
+            if line.evidence_id.startswith(argument.value):
+                found.append(line.evidence_id)
+            if len(found) > _COMPLETIONS:
+                break
+        return Completion(values=found[:_COMPLETIONS], has_more=len(found) > _COMPLETIONS)
+
+
+def _load(store: Store, identifier: str) -> bytes:
+    try:
+        return store.load(identifier).content
+    except PerfciteError as error:
+        raise ResourceNotFoundError(str(error)) from None
+
+
+def _artifact(store: Store, identifier: str, name: str) -> bytes:
+    try:
+        stored = store.load(identifier)
+    except PerfciteError as error:
+        raise ResourceNotFoundError(str(error)) from None
+    for item in stored.record.artifacts:
+        if item.name == name:
+            blob = store.blob(item.sha256)
+            if blob is None:
+                raise ResourceNotFoundError(f"artifact {name} of {identifier} is missing")
+            return blob
+    raise ResourceNotFoundError(f"{identifier} has no artifact {name[:60]!r}")
