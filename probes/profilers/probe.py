@@ -1,14 +1,24 @@
 """Run each profiler on a tiny program of ours and judge it by what it measured."""
 
+import os
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from ...evidence.errors import InputError, NextCall
 from ...evidence.payloads import ProfilerResult
-from ...evidence.records import Metric
+from ...evidence.records import Metric, one_line
+from .. import command
 from ..system import System
+from . import PROFILERS
+from .failures import Surroundings, explain, telling_lines
+from .profiler import Bench, Capture, Profiler
+from .programs import Trial, try_family
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
+_VERSION_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,284 @@ async def probe(
     profilers: Sequence[str] | None = None,
     python: str | None = None,
     timeout_s: float = 300,
+    where: Surroundings | None = None,
     tell: Tell,
 ) -> ProbeOutcome:
-    """Probe the named profilers, or all that exist here."""
-    return ProbeOutcome({}, {}, "no profiler was tried")
+    """Probe the named profilers, or all that exist here; `timeout_s` is each step's deadline.
+
+    A failed capture is a result, never an error.
+
+    Raises:
+        InputError: a name is no profiler.
+    """
+    chosen = choose(profilers)
+    python = interpreter(system, python)
+    where = where or surroundings(system)
+    beside = [p for p in (python, _own_interpreter(system)) if p]
+    copies = {p.name: _copies(p, system, beside) for p in chosen}
+    results: dict[str, ProfilerResult] = {}
+    trials: dict[str, Trial] = {}
+    for profiler in chosen:
+        if not copies[profiler.name] and (profilers is not None):
+            results[profiler.name] = _not_installed(profiler, system)
+    present = [p for p in chosen if copies[p.name]]
+    with command.private_scratch(system.scratch) as scratch:
+        for number, profiler in enumerate(present):
+            await tell(number, len(present), f"probing {profiler.name}")
+            if profiler.family not in trials:
+                trials[profiler.family] = await _trial(
+                    profiler, system, _folder(scratch, profiler.family), python, timeout_s
+                )
+            results[profiler.name] = await _one(
+                profiler,
+                copies[profiler.name],
+                trials[profiler.family],
+                system,
+                _folder(scratch, profiler.name),
+                timeout_s,
+                where,
+            )
+    await tell(len(present), len(present), "probed")
+    absent = [p.name for p in chosen if not copies[p.name]]
+    return _outcome(chosen, results, trials, absent)
+
+
+def choose(names: Sequence[str] | None) -> list[Profiler]:
+    """Pick profilers by name or alias, each once; all when none is named."""
+    if names is None:
+        return list(PROFILERS)
+    known = {alias: p for p in PROFILERS for alias in (p.name, *p.aliases)}
+    chosen: dict[str, Profiler] = {}
+    for name in names:
+        found = known.get(name.strip().lower())
+        if found is None:
+            raise InputError(
+                f"profilers: no profiler {name[:40]!r}; known are {', '.join(p.name for p in PROFILERS)}",
+                then=NextCall("profiler_probe"),
+            )
+        chosen[found.name] = found
+    if not chosen:
+        raise InputError(
+            f"profilers: name at least one of {', '.join(p.name for p in PROFILERS)}",
+            then=NextCall("profiler_probe"),
+        )
+    return list(chosen.values())
+
+
+def interpreter(system: System, given: str | None) -> str | None:
+    """Turn a given interpreter or virtual environment folder into an interpreter to run.
+
+    Raises:
+        InputError: there is no interpreter at the given path.
+    """
+    if given is None:
+        return None
+    path = os.path.join(system.cwd, os.path.expanduser(given))
+    if os.path.isdir(path):
+        inner = "Scripts/python.exe" if system.platform == "windows" else "bin/python"
+        path = os.path.join(path, inner)
+    if not os.path.isfile(path):
+        raise InputError(f"python: there is no interpreter at {given}", then=NextCall("doctor"))
+    return path
+
+
+def surroundings(system: System) -> Surroundings:
+    """Say where this runs, as far as advice depends on it."""
+    from ..doctor import host
+
+    here = host.read(system)
+    return Surroundings(container=here.container == "yes", wsl=here.wsl, root=here.euid == 0)
+
+
+def _folder(scratch: Path, name: str) -> Path:
+    folder = scratch / name
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _own_interpreter(system: System) -> str | None:
+    return sys.executable if system.live else None
+
+
+def _copies(profiler: Profiler, system: System, beside: Sequence[str]) -> list[str]:
+    if system.platform not in profiler.platforms:
+        return []
+    return profiler.copies(system, beside)
+
+
+async def _trial(
+    profiler: Profiler, system: System, scratch: Path, python: str | None, timeout_s: float
+) -> Trial:
+    other = _other_vendor(system) if profiler.family == "cuda" else None
+    if other:
+        return Trial(None, (f"not applicable: the GPU here is from {other}",))
+    return await try_family(profiler.family, system, scratch, python, timeout_s)
+
+
+def _other_vendor(system: System) -> str | None:
+    if system.platform == "darwin":
+        return "Apple"
+    nvidia = any(n.startswith("nvidia") for n in system.names("/dev")) or system.exists("/dev/dxg")
+    nvidia = nvidia or system.exists("/proc/driver/nvidia/version")
+    return "AMD" if system.exists("/dev/kfd") and not nvidia else None
+
+
+async def _one(
+    profiler: Profiler,
+    copies: Sequence[str],
+    trial: Trial,
+    system: System,
+    scratch: Path,
+    timeout_s: float,
+    where: Surroundings,
+) -> ProfilerResult:
+    path = copies[0]
+    shown = system.shown(path)
+    # A hanging copy must not cost the whole deadline just for its version.
+    asked = await command.run(
+        [path, *profiler.version_argv],
+        timeout_s=min(timeout_s, _VERSION_TIMEOUT_S),
+        env=command.probe_environment(system.environ, scratch),
+        cwd=system.cwd,
+        scratch=scratch,
+    )
+    version = profiler.version(asked.output)
+    if version is None:
+        return _broken(profiler, shown, asked, where)
+    if trial.program is None:
+        return ProfilerResult(
+            ran=False,
+            capture_ok=None,
+            error=one_line(trial.why_not, 300),
+            cause=trial.cause,
+            version=version,
+            path=shown,
+        )
+    bench = Bench(path, trial.program, scratch, timeout_s, system.environ, system.cwd)
+    capture = await profiler.capture(bench)
+    return judge(profiler, capture, version, shown, where)
+
+
+def judge(
+    profiler: Profiler, capture: Capture, version: str | None, path: str, where: Surroundings
+) -> ProfilerResult:
+    """Turn a capture into a result: ok only with a measurement of our own kernel or function."""
+    step = capture.step
+    common: dict[str, Any] = {
+        "ran": step.outcome in ("exited", "timed_out", "output_limit"),
+        "returncode": step.returncode,
+        "seconds": step.seconds,
+        "version": version,
+        "path": path,
+    }
+    if capture.measured is not None:
+        return ProfilerResult(capture_ok=True, captured=dict(capture.measured), **common)
+    known = explain(profiler.name, capture.text)
+    if step.outcome != "exited" or step.signal:
+        problem = step.ending()
+    else:
+        problem = capture.problem or step.ending()
+    error = telling_lines(capture.text)
+    return ProfilerResult(
+        capture_ok=False,
+        error=one_line(f"{problem}: {error}" if error else problem, 300),
+        cause=known.cause if known else _cause(step.outcome, problem),
+        fix=known.advice(where) if known else None,
+        **common,
+    )
+
+
+def _cause(outcome: str, problem: str) -> str:
+    if outcome == "timed_out":
+        return "it did not end before its deadline and was killed"
+    return f"no known line explains it: {problem}"
+
+
+def _broken(
+    profiler: Profiler, path: str, asked: command.Completed, where: Surroundings
+) -> ProfilerResult:
+    known = explain(profiler.name, asked.output)
+    error = telling_lines(asked.output)
+    return ProfilerResult(
+        ran=False,
+        capture_ok=None,
+        error=one_line(f"{asked.ending()}{': ' + error if error else ''}", 300),
+        cause=known.cause if known else f"a broken copy: {path} does not tell its version",
+        fix=known.advice(where) if known else f"reinstall it: {profiler.install}",
+        returncode=asked.returncode,
+        seconds=asked.seconds,
+        path=path,
+    )
+
+
+def _not_installed(profiler: Profiler, system: System) -> ProfilerResult:
+    if system.platform not in profiler.platforms:
+        return ProfilerResult(
+            ran=False,
+            capture_ok=None,
+            error="not available",
+            cause=f"{profiler.name} does not exist for {system.platform}",
+        )
+    return ProfilerResult(
+        ran=False,
+        capture_ok=None,
+        error="not installed",
+        cause=f"no {profiler.name} on PATH or in the folders where it is usually installed",
+        fix=profiler.install,
+    )
+
+
+def _outcome(
+    chosen: Sequence[Profiler],
+    results: dict[str, ProfilerResult],
+    trials: dict[str, Trial],
+    absent: Sequence[str],
+) -> ProbeOutcome:
+    ordered = {p.name: results[p.name] for p in chosen if p.name in results}
+    counts = {
+        "captures_ok": sum(r.capture_ok is True for r in ordered.values()),
+        "captures_failed": sum(r.capture_ok is False for r in ordered.values()),
+        "captures_not_tried": sum(r.capture_ok is None for r in ordered.values()),
+    }
+    metrics = tuple(
+        Metric(name=k, value=v, unit="count", statistic="count", n=len(ordered))
+        for k, v in counts.items()
+    )
+    missing = [f"{name}: not installed" for name in absent]
+    missing += [
+        f"{n}: not tried" for n, r in ordered.items() if r.capture_ok is None and n not in absent
+    ]
+    limitations = ["each capture is of one tiny program; a larger one may meet other limits"]
+    if not ordered:
+        limitations = ["nothing was run: no profiler was found here"]
+    return ProbeOutcome(
+        profilers=ordered,
+        programs={
+            family: {
+                "ok": trial.program is not None,
+                "device": trial.device,
+                "error": trial.why_not or None,
+            }
+            for family, trial in trials.items()
+        },
+        summary=summarise(ordered, absent),
+        metrics=metrics,
+        missing=tuple(missing),
+        limitations=tuple(limitations),
+    )
+
+
+def summarise(results: dict[str, ProfilerResult], absent: Sequence[str]) -> str:
+    """Say each capture in a word: ok, failed (why), not tried (why), not installed."""
+    told = []
+    for name, result in results.items():
+        if result.capture_ok:
+            told.append(f"{name} ok")
+        elif name in absent:
+            continue
+        else:
+            word = "failed" if result.capture_ok is False else "not tried"
+            told.append(f"{name} {word} ({one_line(result.cause or result.error or '', 60)})")
+    if absent:
+        told.append(f"not installed: {', '.join(absent)}")
+    return one_line("profiler captures: " + ", ".join(told), 240)
