@@ -127,6 +127,22 @@ class Store:
             )
         return _parse(identifier, content)
 
+    def verified(self, given: str) -> Stored:
+        """Load a record, having checked its artifacts and all that it was derived from too.
+
+        Raises:
+            NotFound: no such record, or several.
+            DamagedRecord: it, an artifact or an input does not verify.
+        """
+        stored = self.load(given)
+        problem = self.problem(stored.evidence_id)
+        if problem:
+            raise DamagedRecord(
+                f"evidence {stored.evidence_id} does not verify: {problem}",
+                then=NextCall("list_evidence"),
+            )
+        return stored
+
     def resolve(self, given: str) -> str:
         """Complete a prefix of at least 6 characters to the one id that has it."""
         wanted = normalise(given)

@@ -155,12 +155,12 @@ def middleware_for(tools: Sequence[Tool]) -> Callable[..., Any]:
             name = shorten(str(params.get("name")), 40)
             near = difflib.get_close_matches(name, names, 1, 0.4)
             following = near[0] if near else "doctor"
-            message = f"Unknown tool: {name!r}; known are {', '.join(names)}. Next: {following}"
+            message = f"Unknown tool: {name!r}; known are {', '.join(names)}. Next: {following}()"
             raise MCPError(code=INVALID_PARAMS, message=cut_bytes(message, 300))
         if ctx.method in _LISTS and params.get("cursor"):
             raise MCPError(
                 code=INVALID_PARAMS,
-                message="Unknown cursor: this list has one page. Next: no cursor",
+                message="Unknown cursor: this list has one page. Next: ask again without cursor",
             )
         if ctx.method == "prompts/get":
             prompts.check(str(params.get("name")), params.get("arguments") or {})

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from ..evidence.errors import DamagedRecord, InputError, NextCall, PerfciteError
+from ..evidence.errors import InputError, NextCall, PerfciteError
 from ..evidence.records import Kind, Verdict
 from ..evidence.store import Line, Store, Stored
 from .answers import DEFAULT_BUDGET, of_record, size_of
@@ -144,13 +144,7 @@ def _since(text: str) -> str:
 
 async def get_evidence(arguments: GetArguments, session: Session) -> Answer:
     """Show a record whole, or one part of it in pages, after checking it and what it stands on."""
-    stored = session.store.load(arguments.evidence_id)
-    problem = session.store.problem(stored.evidence_id)
-    if problem:
-        raise DamagedRecord(
-            f"evidence {stored.evidence_id} does not verify: {problem}",
-            then=NextCall("list_evidence"),
-        )
+    stored = session.store.verified(arguments.evidence_id)
     if arguments.section is None and arguments.cursor is None:
         return _whole(stored)
     return _part(stored, arguments.section or "data", arguments.cursor)

@@ -86,7 +86,7 @@ def add(server: MCPServer[Any], store: Callable[[], Store]) -> None:
 
 def _load(store: Store, identifier: str) -> bytes:
     try:
-        return store.load(identifier).content
+        return store.verified(identifier).content
     except PerfciteError as error:
         raise ResourceNotFoundError(str(error)) from None
 

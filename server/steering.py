@@ -30,10 +30,15 @@ def parse_arguments(tool: Tool, given: Mapping[str, Any]) -> Arguments:
 def error_line(error: PerfciteError, tool: Tool) -> str:
     """Write an error for an agent: at most 300 bytes, `Next:` always whole."""
     call = error.then or tool.fallback
-    following = f". Next: {write_call(call, 'mcp')}"
+    following = f"Next: {write_call(call, 'mcp')}"
     if len(following.encode()) > 200:  # an echoed value may be as long as the caller likes
-        following = f". Next: {write_call(tool.fallback, 'mcp')}"
-    return cut_bytes(str(error).rstrip("."), ERROR_LIMIT - len(following.encode())) + following
+        following = f"Next: {write_call(tool.fallback, 'mcp')}"
+    return sentence(cut_bytes(str(error), ERROR_LIMIT - 2 - len(following.encode()))) + following
+
+
+def sentence(text: str) -> str:
+    """End a text so that another sentence can follow."""
+    return text + (" " if text.endswith((".", "?", "!")) else ". ")
 
 
 def cut_bytes(text: str, limit: int) -> str:
@@ -50,7 +55,7 @@ def terminal_line(error: PerfciteError, tools: Mapping[str, Tool]) -> str:
     """Write an error for a person: what is wrong, then the command to try."""
     line = f"perfcite: {error}"
     if error.then is not None and error.then.tool in tools:
-        line += f". Next: {write_call(error.then, 'terminal', tools)}"
+        line = f"{sentence(line)}Next: {write_call(error.then, 'terminal', tools)}"
     return line
 
 
