@@ -65,8 +65,10 @@ class ReplaySystem(System):
             environ["LD_LIBRARY_PATH"] = libraries
             _lay_nvml(Path(root), Path(libraries), nvml)
         super().__init__(root=root, environ=environ, platform=platform, cwd=base)
-        for name, value in {"rules": executables or {}, "nvml": nvml, "started": []}.items():
-            object.__setattr__(self, name, value)
+        # The dataclass is frozen; these are set once, here.
+        object.__setattr__(self, "rules", executables or {})
+        object.__setattr__(self, "nvml", nvml)
+        object.__setattr__(self, "started", [])
 
     async def run(
         self,
@@ -101,7 +103,8 @@ class ReplaySystem(System):
 
 def replay(case: Mapping[str, Any]) -> ReplaySystem:
     """Lay out one handed case."""
-    platform = case["platform"] if case["platform"] in ("windows", "darwin") else "linux"
+    named: dict[str, Platform] = {"windows": "windows", "darwin": "darwin"}
+    platform = named.get(case["platform"], "linux")
     return ReplaySystem(
         files=case["files"],
         executables=case["executables"],
