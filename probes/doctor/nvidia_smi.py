@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from ...evidence.redaction import redact
 from ..command import Completed
 from ..system import System
 from .nvidia_reading import MIB, Process, Reading, complete, same_bus
@@ -60,7 +61,7 @@ def find(system: System) -> list[str]:
 
 async def ask(system: System, paths: Sequence[str]) -> Answers:
     """Ask every copy the first questions, all at the same time."""
-    copies = [Copy(p, system.shown(p), Reading(system.shown(p))) for p in paths]
+    copies = [Copy(p, redact(system.shown(p)), Reading("nvidia-smi")) for p in paths]
     async with anyio.create_task_group() as group:
         for copy in copies:
             group.start_soon(_first_round, system, copy)

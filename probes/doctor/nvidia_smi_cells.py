@@ -142,18 +142,23 @@ _LOST_LINE = re.compile(
 )
 
 
+def without_uuids(line: str) -> str:
+    """Take out what identifies a card: a UUID must not reach a record."""
+    return re.sub(r"\b(GPU|MIG)-[0-9A-Fa-f][0-9A-Fa-f-]{7,}", r"\1-…", line.strip())
+
+
 def problem_in(output: str, status: int | None = None) -> tuple[Problem, str] | None:
     """Find the known sentence (or exit status) that says why nvidia-smi answered nothing."""
     for pattern, problem in _SENTENCES:
         for line in output.splitlines():
             if re.search(pattern, line):
-                return problem, line.strip()
+                return problem, without_uuids(line)
     if status in _STATUSES:
         first = next((x.strip() for x in output.splitlines() if x.strip()), "(no output)")
-        return _STATUSES[status], f"{first} (exit status {status})"
+        return _STATUSES[status], f"{without_uuids(first)[:200]} (exit status {status})"
     return None
 
 
 def lost_lines(output: str) -> list[str]:
     """Give the lines that name a GPU whose handle cannot be had."""
-    return [m.group().strip() for m in map(_LOST_LINE.search, output.splitlines()) if m]
+    return [without_uuids(m.group()) for m in map(_LOST_LINE.search, output.splitlines()) if m]
