@@ -87,7 +87,7 @@ class DeclaredTool(SdkTool):
             # The agent never sees an exception's text: it may hold anything.
             _log.exception("%s failed", self._tool.name)
             return failure(
-                f"{self._tool.name} failed inside the server ({type(error).__name__}); the arguments "
+                f"{self._tool.name} failed inside the server ({_kind(error)}); the arguments "
                 "are fine and nothing was kept. The server's log has the rest. Next: list_evidence()"
             )
         return success(answer)
@@ -101,6 +101,12 @@ def _known(error: BaseException) -> PerfciteError | None:
             if found is not None:
                 return found
     return None
+
+
+def _kind(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return type(error).__name__
 
 
 def success(answer: Answer) -> CallToolResult:

@@ -50,7 +50,7 @@ PROBE = Tool(
     run=measuring.profiler_probe,
     output=answers.OUTPUT,
     fallback=NextCall("profiler_probe"),
-    examples=({}, {"profilers": ["perf"]}),
+    examples=({},),
 )
 CHECK = Tool(
     name="check_correctness",
