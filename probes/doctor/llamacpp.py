@@ -1,9 +1,90 @@
-"""llama.cpp on this machine: binary, version, build and commit."""
+"""llama.cpp on this machine: binary, version, build and commit, from `--version`.
 
+It prints on standard error, in two forms: `version: 3928 (16f30fcf3)` and, from 2026 on,
+`version: 0.3.0-dev (build 10621, commit c1d0e7a00)`. A build made outside of a full git checkout counts
+from 0 or 1, which tells nothing.
+"""
+
+import re
+from typing import Any
+
+from ...evidence.payloads import Fix
+from ...evidence.redaction import redact
 from ..system import System
-from .section import Section
+from .section import Section, absent, unknown
+
+PROGRAMS = ("llama-cli", "llama-bench", "llama-server")
+_CLASSIC = re.compile(r"version: (\d+) \((\w+)\)")  # commit "unknown" where git was not there
+_SEMANTIC = re.compile(r"version: (\d+\.\d+\.\d+\S*) \(build (\d+), commit (\w+)\)")
+_UNRELIABLE = 1  # builds up to this one
 
 
 async def examine(system: System) -> Section:
-    """Examine the machine."""
-    return Section()
+    """Ask the first of the three programs that is there and answers."""
+    section = Section()
+    failures = []
+    for program in PROGRAMS:
+        for path in system.programs(program)[:1]:
+            done = await system.run([path, "--version"])
+            shown = redact(system.shown(path))
+            version = parse(done.output)
+            if version is not None:
+                section.facts["engines"] = {"llama_cpp": {"binary": shown, **version}}
+                _report_unreliable(section, shown, version)
+                return section
+            failures.append((shown, done.ending(), done.output.strip()))
+    section.facts["engines"] = {"llama_cpp": _unanswered(section, failures)}
+    return section
+
+
+def parse(output: str) -> dict[str, Any] | None:
+    """Find the version in any line of both streams; None where there is none."""
+    if found := _SEMANTIC.search(output):
+        return {"version": found[1], "build": int(found[2]), "commit": found[3]}
+    if found := _CLASSIC.search(output):
+        return {"version": found[1], "build": int(found[1]), "commit": found[2]}
+    return None
+
+
+def _report_unreliable(section: Section, shown: str, version: dict[str, Any]) -> None:
+    if version["build"] > _UNRELIABLE:
+        return
+    section.find(
+        "llamacpp.version_unreliable",
+        "note",
+        f"{shown} calls itself build {version['build']}: it was built without the project's history, "
+        "so neither build nor version tells what code it is",
+        evidence=[f"{shown} --version: build {version['build']}, commit {version['commit']}"],
+        affects=("comparison",),
+        fix=Fix(
+            summary="build from a full clone, or take a release of the project",
+            commands=("git fetch --unshallow --tags",),
+            verify=f"{shown} --version",
+        ),
+    )
+
+
+def _unanswered(section: Section, failures: list[tuple[str, str, str]]) -> dict[str, Any]:
+    if not failures:
+        return absent("not_installed")
+    shown, ending, output = failures[0]
+    first = redact(output.splitlines()[0])[:160] if output else "no output"
+    section.find(
+        "llamacpp.version_unknown",
+        "warning",
+        f"{shown} --version does not tell its version ({ending}, {first})",
+        evidence=[f"{shown} --version: {ending}: {first}"],
+        affects=("comparison",),
+        fix=Fix(
+            summary="use a build that tells its version, or note the build beside the numbers",
+            commands=(f"{shown} --version",),
+            verify=f"{shown} --version",
+        ),
+    )
+    reason = "parse_error" if output else "no output"
+    return {
+        "binary": shown,
+        "version": unknown(reason),
+        "build": unknown(reason),
+        "commit": unknown(reason),
+    }

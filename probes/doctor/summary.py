@@ -1,0 +1,105 @@
+"""One line about a machine: GPUs, profilers with versions, counters, engines, captures. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...evidence.payloads import Finding, ProfilerResult
+from ...evidence.records import SUMMARY_LIMIT, one_line
+from .identity import engine_versions, gpus, names
+from .section import value_of
+
+Facts = Mapping[str, Any]
+_VENDOR_TOOLS = ("nsys", "ncu", "rocprofv3", "xctrace")
+_FIRST_ENGINES = ("vllm", "sglang", "tensorrt_llm", "llama_cpp", "mlx", "torch")
+
+
+def summarise(
+    facts: Facts,
+    findings: Sequence[Finding],
+    results: Mapping[str, ProfilerResult] | None = None,
+) -> str:
+    """Write the line; engines and profilers give way first where it grows too long."""
+    engines = _engines(facts)
+    profilers = _profilers(facts)
+    while True:
+        line = "; ".join(
+            part
+            for part in (
+                _gpus(facts),
+                ", ".join(profilers) or "no profiler",
+                _counters(facts),
+                _captures(results),
+                ", ".join(engines) or "no engine found",
+                _counts(findings),
+            )
+            if part
+        )
+        if len(line) <= SUMMARY_LIMIT or not (engines or profilers):
+            return one_line(line, SUMMARY_LIMIT)
+        longest = engines if len(engines) > 1 or not profilers else profilers
+        longest.pop()
+
+
+def _gpus(facts: Facts) -> str:
+    family, rows = gpus(facts)
+    if not rows:
+        return "no GPU" if facts.get("gpu_count") == 0 else "GPUs unknown"
+    named = " and ".join(names(rows)[:3]) or f"{family} GPU"
+    vendor: Facts = facts.get(family or "") or {}
+    driver = value_of((vendor.get("driver") or {}).get("version"))
+    count = f"{len(rows)} x " if len(rows) > 1 else ""
+    return f"{count}{named}" + (f" (driver {driver})" if driver else "")
+
+
+def _profilers(facts: Facts) -> list[str]:
+    found = []
+    tools = facts.get("tools") or {}
+    for name in _VENDOR_TOOLS:
+        tool = tools.get(name)
+        version = value_of(tool.get("version")) if isinstance(tool, dict) else None
+        if version:
+            unusable = value_of(tool.get("usable")) is False
+            found.append(f"{name} {version}" + (" (unusable)" if unusable else ""))
+    for name, key in (("perf", "perf"), ("py-spy", "pyspy")):
+        version = value_of((facts.get(key) or {}).get("version"))
+        if version:
+            found.append(f"{name} {version}")
+    return found
+
+
+def _counters(facts: Facts) -> str:
+    family, rows = gpus(facts)
+    if family == "nvidia" and rows:
+        return f"GPU counters {value_of(facts['nvidia'].get('counters')) or 'unknown'}"
+    if rows:
+        return "GPU counters not checked"
+    state = value_of((facts.get("perf") or {}).get("hw_counters"))
+    return f"CPU counters {state}" if state else ""
+
+
+def _captures(results: Mapping[str, ProfilerResult] | None) -> str:
+    if results is None:
+        return ""
+    words = {True: "ok", False: "failed", None: "not tried"}
+    return "captures: " + (
+        ", ".join(f"{name} {words[r.capture_ok]}" for name, r in results.items()) or "none"
+    )
+
+
+def _engines(facts: Facts) -> list[str]:
+    versions = engine_versions(facts)
+    order = [n for n in _FIRST_ENGINES if n in versions]
+    order += [n for n in versions if n not in order and n == "transformers"]
+    return [
+        f"{name.replace('_', '-').replace('llama-cpp', 'llama.cpp')} {versions[name]}"
+        for name in order
+    ]
+
+
+def _counts(findings: Sequence[Finding]) -> str:
+    parts = []
+    for severity in ("error", "warning"):
+        count = sum(f.severity == severity for f in findings)
+        if count:
+            parts.append(f"{count} {severity}{'s' if count > 1 else ''}")
+    return ", ".join(parts)
