@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...evidence.payloads import Fix
 from ..system import System
 from . import apple
 from .section import Section, value_of
@@ -68,34 +67,10 @@ def _chip(facts: Facts) -> bool:
 
 
 def compare(facts: Facts) -> Section:
-    """Hold parts against each other: ROCm releases, an interpreter against its Mac."""
+    """Hold parts against each other: an interpreter against its Mac."""
     section = Section()
-    _rocm_versions(facts, section)
     _translated(facts, section)
     return section
-
-
-def _rocm_versions(facts: Facts, section: Section) -> None:
-    installed = value_of((facts.get("amd") or {}).get("rocm_version"))
-    wheel = ((facts.get("engines") or {}).get("torch") or {}).get("rocm")
-    if not installed or not wheel:
-        return
-    parts = [tuple(str(v).split("-")[0].split(".")[:2]) for v in (installed, wheel)]
-    if parts[0] == parts[1]:
-        return
-    section.find(
-        "amd.rocm_version_conflict",
-        "note",
-        f"ROCm {installed} is installed and torch brings ROCm {wheel}: which libraries are loaded "
-        "depends on the search path",
-        evidence=[f"/opt/rocm/.info/version: {installed}", f"torch: +rocm{wheel}"],
-        affects=("comparison",),
-        fix=Fix(
-            summary="use a wheel for the installed release",
-            commands=(f"pip index versions torch --index-url .../rocm{'.'.join(parts[0])}",),
-            verify="python -c 'import torch; print(torch.version.hip)'",
-        ),
-    )
 
 
 def _translated(facts: Facts, section: Section) -> None:

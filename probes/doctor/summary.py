@@ -55,13 +55,14 @@ def _profilers(facts: Facts) -> list[str]:
     found = []
     tools = facts.get("tools") or {}
     for name in _VENDOR_TOOLS:
-        tool = tools.get(name)
-        version = value_of(tool.get("version")) if isinstance(tool, dict) else None
+        tool: Facts = tools.get(name) or {}
+        version = value_of(tool.get("version"))
         if version:
             unusable = value_of(tool.get("usable")) is False
             found.append(f"{name} {version}" + (" (unusable)" if unusable else ""))
     for name, key in (("perf", "perf"), ("py-spy", "pyspy")):
-        version = value_of((facts.get(key) or {}).get("version"))
+        part: Facts = facts.get(key) or {}
+        version = value_of(part.get("version"))
         if version:
             found.append(f"{name} {version}")
     return found
