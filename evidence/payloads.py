@@ -102,3 +102,123 @@ class GenerationData(Frozen):
     prompts_sha256: str | None = None
     engine: dict[str, Any] = Field(default_factory=dict)
     sampling: dict[str, Any] = Field(default_factory=dict)
+
+
+class Exercised(Frozen):
+    """What a correctness check put to the test; a clean result holds for no more than this."""
+
+    pairs: int = Field(description="Pairs with at least one token.")
+    distinct: int = Field(description="Distinct reference sequences among them.")
+    tokens_at_risk: int = Field(description="Tokens generated in an equal context.")
+    tokens_at_risk_by_index: dict[str, int]
+    longest_generated: int = Field(description="The most tokens compared in one pair.")
+    longest_context: int | None = Field(
+        description="Prompt and compared tokens of the longest pair; None: no prompt lengths."
+    )
+    clean_bound_pct: float | None = Field(
+        default=None,
+        description="Where nothing diverged: the largest share of diverging prompts left (95 %).",
+    )
+
+
+class NoiseData(Frozen):
+    """How far log-probabilities moved while the tokens agreed, in nats; absent without them."""
+
+    by_index: dict[str, float] = Field(description="Median by bin of the generated index.")
+    by_context: dict[str, float] | None = Field(
+        default=None, description="Median by bin of the context's length."
+    )
+    flip_max: float | None = Field(
+        default=None, description="The largest change of one margin that swapped two picks."
+    )
+    flip_median: float | None = None
+    margin_change_median: float | None = Field(
+        default=None, description="Of the best two tokens' margin where the pick stayed."
+    )
+    margin_change_max: float | None = None
+    margin_positions: int = 0
+    starts: dict[str, str | float] | None = Field(
+        default=None, description="A step from silence: axis, bin, and the medians around it."
+    )
+
+
+class WorstPair(Frozen):
+    """One of the pairs with the largest gaps (else the earliest divergences)."""
+
+    id: str | None
+    line: int
+    index: int
+    kind: str
+    tokens: tuple[int | None, int | None] = Field(
+        description="Reference's, candidate's; None: end."
+    )
+    gaps: tuple[float | None, float | None] = Field(
+        description="Each side's own pick above the other's, in nats; None: no table."
+    )
+    lower_bound: bool = Field(default=False, description="A gap is at least that (outside top-k).")
+
+
+class ControlData(Frozen):
+    """A second reference run under other conditions: the noise floor."""
+
+    p_value: float | None = Field(description="One-sided: chance of this rise at equal rates.")
+    k1: int = Field(description="Diverging pairs, candidate.")
+    k0: int = Field(description="Diverging pairs, control.")
+    t1: int = Field(description="Tokens at risk, candidate.")
+    t0: int = Field(description="Tokens at risk, control.")
+    divergences: dict[str, int]
+    flip_max: float | None = None
+
+
+class RecordingData(Frozen):
+    """One side of a correctness check."""
+
+    sequences: int
+    tokens: int
+    with_logprobs: int
+    with_top_logprobs: int
+    finish: dict[str, int] = Field(description="stop, length, aborted, unknown.")
+    near_tie_density: float | None = None
+
+
+class ThresholdCheck(Frozen):
+    """One threshold and what was measured against it; `met` is None where it cannot be told."""
+
+    name: str
+    threshold: float
+    measured: float | None
+    met: bool | None
+
+
+class CorrectnessData(Frozen):
+    """kind correctness. Definitions: docs/correctness.md."""
+
+    criterion: str
+    sequences: int = Field(description="Pairs compared, those of two empty sequences left out.")
+    identical: int
+    diverging: int
+    vacuous: int = Field(description="Pairs of two empty sequences: no evidence.")
+    first_divergence: tuple[int | None, ...] = Field(
+        description="By pair in the reference's order; None: none. The first 1,000."
+    )
+    divergence_histogram: dict[str, int]
+    divergences: dict[str, int] = Field(
+        description="near_tie, ambiguous, decisive, length, unknown."
+    )
+    checks: tuple[ThresholdCheck, ...]
+    exercised: Exercised
+    reference: RecordingData
+    candidate: RecordingData
+    pairing: dict[str, str | bool | int]
+    positionwise_macro_pct: float | None = None
+    prefix_agreement_min_pct: float | None = None
+    near_tie_density: float | None = Field(
+        default=None, description="Share of reference positions with the best two within 0.1 nats."
+    )
+    logprob_coverage: float | None = Field(
+        default=None, description="Share of agreeing positions with a value on both sides."
+    )
+    logprobs_over_tol: int | None = None
+    noise: NoiseData | None = None
+    worst: tuple[WorstPair, ...] = ()
+    control: ControlData | None = None

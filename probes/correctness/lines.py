@@ -1,0 +1,204 @@
+"""Lines of a recording: decompressed, bounded, hashed on the way, cut at nothing but a line feed.
+
+`str.splitlines` would also cut at U+2028 inside a text, and skipping a blank line would shift every
+pair after it, so both are avoided here. gzip and zstd are known by their first bytes, never by the
+file's name.
+"""
+
+import gzip
+import hashlib
+import io
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import IO, Any, BinaryIO, cast
+
+from ...evidence.errors import InputError
+
+CHUNK = 1 << 18
+LINE_LIMIT = 64 << 20  # one line: 32,000 tokens with top-5 tables are about 5 MB
+SIZE_LIMIT = 1 << 38  # decompressed: 256 GiB
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+BOM = b"\xef\xbb\xbf"
+_FOREIGN = {
+    b"BZh": "bzip2-compressed",
+    b"\xfd7zXZ": "xz-compressed",
+    b"PK\x03\x04": "a zip archive",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+_BLANK = b" \t\r"
+
+
+class _Hashing(io.RawIOBase):
+    """The bytes of a file as they are on disk, hashed and counted in the order they are read."""
+
+    def __init__(self, raw: BinaryIO, tick: Callable[[int], None]) -> None:
+        self._raw = raw
+        self._tick = tick
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._raw.read(len(buffer))
+        self.digest.update(data)
+        self.size += len(data)
+        self._tick(len(data))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Lines:
+    """Iterate over the lines of one file, once. Blank lines may only stand at its end.
+
+    `number` (from 1) and `offset` (bytes into the decompressed text) belong to the line given last;
+    `sha256` and `size` are those of the whole file as it lies on disk, once the iteration ended.
+    """
+
+    def __init__(self, raw: BinaryIO, label: str, tick: Callable[[int], None]) -> None:
+        """Read from `raw`, a binary file at its start; `label` names it in messages."""
+        self.label = label
+        self.number = 0
+        self.offset = 0
+        self._hashing = _Hashing(raw, tick)
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what was read, in hexadecimal."""
+        return self._hashing.digest.hexdigest()
+
+    @property
+    def size(self) -> int:
+        """Bytes that were read from disk."""
+        return self._hashing.size
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give each line without its line ending.
+
+        Raises:
+            InputError: a blank line inside, a line or file over its bound, a damaged or foreign file.
+        """
+        blank = 0
+        end = 0
+        for line in self._cut():
+            self.number += 1
+            self.offset, end = end, end + len(line) + 1
+            line = line.strip(_BLANK)
+            if self.number == 1:
+                line = line.removeprefix(BOM).strip(_BLANK)
+            if not line:
+                blank = blank or self.number
+                continue
+            if blank:
+                raise InputError(
+                    f"{self.label} line {blank}: a blank line inside the file may be a lost"
+                    " generation and shifts the pairing; write [] for an empty one"
+                )
+            yield line
+
+    def _cut(self) -> Iterator[bytes]:
+        """Cut the decompressed text at line feeds."""
+        held: list[bytes] = []
+        held_size = 0
+        for chunk in self._chunks():
+            lines = chunk.split(b"\n")
+            if len(lines) > 1 and held:
+                held.append(lines[0])
+                lines[0] = b"".join(held)
+                held, held_size = [], 0
+            rest = lines.pop()
+            yield from lines
+            held.append(rest)
+            held_size += len(rest)
+            if held_size > LINE_LIMIT:
+                raise InputError(
+                    f"{self.label} line {self.number + 1}: longer than the bound of"
+                    f" {LINE_LIMIT >> 20} MiB a line; write one sequence a line"
+                )
+        if held_size:
+            yield b"".join(held)
+
+    def _chunks(self) -> Iterator[bytes]:
+        total = 0
+        text = decompressed(io.BufferedReader(self._hashing, CHUNK), self.label)
+        try:
+            while chunk := text.read(CHUNK):
+                if not total:
+                    _refuse_foreign(chunk, self.label)
+                total += len(chunk)
+                if total > SIZE_LIMIT:
+                    raise InputError(f"{self.label} is over the bound of {SIZE_LIMIT >> 30} GiB")
+                yield chunk
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(
+                f"{self.label} is damaged: {error or 'the compressed data end early'}"
+            ) from None
+        except Exception as error:
+            # zstd bindings each have an error class of their own, known by its name alone.
+            if type(error).__name__ != "ZstdError":
+                raise
+            raise InputError(f"{self.label} is damaged: {error}") from None
+        while self._hashing.read(CHUNK):  # what a decompressor left unread belongs to the hash
+            pass
+
+
+def decompressed(raw: "io.BufferedReader[Any]", label: str) -> IO[bytes]:
+    """Give the text of a plain, gzip or zstd stream, told apart by its first bytes."""
+    magic = raw.peek(8)[:8]
+    if magic.startswith(GZIP):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
+    if magic.startswith(ZSTD):
+        return _zstd(raw, label)
+    return raw
+
+
+def spooled(raw: BinaryIO, label: str) -> BinaryIO:
+    """Give the decompressed text as a file that can be read at any offset.
+
+    A plain file is used as it is; a compressed one is written out to a temporary file.
+    """
+    reader = io.BufferedReader(cast(io.RawIOBase, raw), CHUNK)
+    text = decompressed(reader, label)
+    if text is reader:
+        return cast(BinaryIO, reader)
+    copy = tempfile.TemporaryFile(prefix="perfcite-")  # noqa: SIM115 - the caller closes it
+    while chunk := text.read(CHUNK):
+        copy.write(chunk)
+    return cast(BinaryIO, copy)
+
+
+def line_at(text: BinaryIO, offset: int) -> bytes:
+    """Read the line that starts at `offset` of a decompressed text."""
+    text.seek(offset)
+    line = text.readline(LINE_LIMIT + 1)
+    return line.strip(b"\n" + _BLANK).removeprefix(BOM).strip(_BLANK)
+
+
+def _zstd(raw: "io.BufferedReader[Any]", label: str) -> IO[bytes]:
+    try:
+        return cast(IO[bytes], import_module("compression.zstd").ZstdFile(raw))
+    except ImportError:
+        pass
+    try:
+        decompressor = import_module("zstandard").ZstdDecompressor()
+    except ImportError:
+        raise InputError(
+            f"{label} is zstd-compressed, and this Python cannot read that: unpack it with"
+            " zstd -d, or install the zstandard package"
+        ) from None
+    return cast(IO[bytes], decompressor.stream_reader(raw, read_across_frames=True))
+
+
+def _refuse_foreign(head: bytes, label: str) -> None:
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise InputError(f"{label} is {what}, not JSON Lines in UTF-8 (plain, gzip or zstd)")
+    if b"\0" in head:
+        raise InputError(f"{label} is a binary file, not JSON Lines of token ids")
