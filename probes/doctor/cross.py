@@ -18,7 +18,6 @@ def compare(facts: Mapping[str, Any]) -> Section:
     _torch_driver(facts, section)
     _torch_without_gpu(facts, section)
     _gfx_kernels(facts, section)
-    _rocm_versions(facts, section)
     return section
 
 
@@ -48,6 +47,12 @@ def _cuda_versions(facts: Mapping[str, Any], section: Section) -> None:
         "CUDA versions differ: " + ", ".join(f"{name} {version}" for name, version in told.items()),
         evidence=[f"CUDA, {name}: {version}" for name, version in told.items()],
         affects=("comparison",),
+        fix=Fix(
+            summary="nothing, unless code is compiled here: then build with the toolkit that torch "
+            "was built for, and with none newer than the driver supports",
+            commands=("nvcc --version", "nvidia-smi"),
+            verify="perfcite doctor",
+        ),
     )
 
 
@@ -126,23 +131,6 @@ def _gfx_kernels(facts: Mapping[str, Any], section: Section) -> None:
                 verify='python -c "import torch; print(torch.cuda.get_arch_list())"',
             ),
         )
-
-
-def _rocm_versions(facts: Mapping[str, Any], section: Section) -> None:
-    """The system's ROCm and the one that the wheel brings; that they differ is usual."""
-    system, wheel = fact(facts, "amd.rocm_version"), fact(facts, "engines.torch.rocm")
-    if not isinstance(system, str) or not isinstance(wheel, str):
-        return
-    length = wheel.count(".") + 1
-    if system.partition("-")[0].split(".")[:length] == wheel.split("."):
-        return
-    section.find(
-        "amd.rocm_version_conflict",
-        "note",
-        f"ROCm versions differ: the system's is {system}, torch was built for {wheel}",
-        evidence=[f"/opt/rocm/.info/version: {system}", f"torch: rocm {wheel}"],
-        affects=("comparison",),
-    )
 
 
 def _major(version: str) -> int:

@@ -159,13 +159,13 @@ def _gpu_rows(
     system: System, machine: Machine, driver: nvidia_driver.Driver, gpus: list[Gpu] | None
 ) -> Any:
     """Give the rows, an empty list where it is known that there are none, else why it is not known."""
-    if gpus is not None:
+    if gpus or (gpus is not None and machine.pci == ()):
         return [gpu.row() for gpu in gpus]
     asked = driver.nvml.problem not in (None, "not_asked") or bool(driver.smi.copies)
     if not asked and not machine.has_sign:
         known = system.live or system.platform == "darwin" or machine.pci is not None
         return [] if known else unknown("the sysroot holds nothing about GPUs")
-    if machine.pci == () and not machine.dxg and not machine.tegra:
+    if machine.pci == () and not (machine.dxg or machine.tegra or driver.place.windows):
         return []  # the bus was looked at: what failed had no GPU to find
     reasons = [driver.nvml, *(c.reading for c in driver.smi.copies)]
     told = next((r for r in reasons if r.problem not in (None, "not_asked")), driver.nvml)
@@ -241,10 +241,21 @@ def _judge_gpus(
     nvidia_gpu_speed.judge(given, section)
     nvidia_gpu_kind.judge(given, section)
     nvidia_use.judge_shim(system, section)
+    section.missing += _missing(gpus)
     if gpus and not machine.tegra:
         listed = reading.attached if reading.attached is not None else len(gpus)
         nvidia_use.judge_count(listed, len(gpus), machine, place, section)
         section.limitations.append(_CLOCK_LOCKS)
+
+
+def _missing(gpus: list[Gpu]) -> list[str]:
+    """Name what was wanted of the GPUs and could not be had."""
+    names = []
+    if any(g.processes is None for g in gpus):
+        names.append("nvidia.processes")
+    if any(g.value("clock_sm_mhz") is None for g in gpus):
+        names.append("nvidia.clocks")
+    return names
 
 
 def _known_driver(machine: Machine, host: Host, reading: Reading) -> bool:
@@ -274,4 +285,6 @@ def _add_use(
     counters = judge_counters(machine, host, version, system.platform)
     facts["counters"] = counters.status
     facts["counters_detail"] = counters.facts()
+    if counters.status == "unknown":
+        section.missing.append("nvidia.counter_permission")
     nvidia_use.judge_counters(counters, machine, place, section)

@@ -7,6 +7,7 @@ works, and the other's failure is at most a warning.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...evidence.payloads import Fix
 from .nvidia_advice import Place
 from .nvidia_machine import Machine
 from .nvidia_reading import Problem, Reading
@@ -25,6 +26,15 @@ _ORDER: tuple[Problem, ...] = (
     "failed",
 )
 _CONTAINER_RUN = "docker run --gpus all …"
+
+
+_NOT_LOADED = {
+    None: "the NVIDIA driver is not loaded, so no GPU can be used",
+    "yes": "no GPU was passed into this container: the image brings its own libcuda and "
+    "libnvidia-ml, and what they answer without a driver proves nothing",
+    "uncertain": "the NVIDIA driver is not loaded, or this is a container that was given no GPU; "
+    "what libcuda answers without a driver proves nothing",
+}
 
 
 @dataclass(frozen=True)
@@ -168,23 +178,13 @@ def _driver_not_loaded(driver: Driver, section: Section) -> None:
     machine, place = driver.machine, driver.place
     if machine.tegra:
         return
-    if machine.pci == () and not machine.dxg:
-        section.find(
-            "nvidia.driver_not_loaded",
-            "note",
-            "NVIDIA's programs or libraries are installed, but no NVIDIA GPU is on the PCI bus",
-            evidence=[*driver.lines(), "/sys/bus/pci/devices: no display device of vendor 0x10de"],
-            affects=("comparison",),
-        )
+    if machine.pci == () and not machine.dxg and not place.windows:
+        _no_gpu(driver, section)
         return
-    inside = place.container is not None
     section.find(
         "nvidia.driver_not_loaded",
         "error",
-        "no GPU was passed into this container: the image brings its own libcuda and libnvidia-ml, "
-        "and what they answer without a driver proves nothing"
-        if inside
-        else "the NVIDIA driver is not loaded, so no GPU can be used",
+        _NOT_LOADED[place.container],
         evidence=driver.lines() or _pci_lines(machine),
         affects=("running", "profiling"),
         fix=place.fix(
@@ -194,6 +194,21 @@ def _driver_not_loaded(driver: Driver, section: Section) -> None:
             launch=(_CONTAINER_RUN,),
             windows="install the NVIDIA driver on Windows, and none inside WSL; then restart WSL",
             windows_commands=("wsl --update", "wsl --shutdown"),
+        ),
+    )
+
+
+def _no_gpu(driver: Driver, section: Section) -> None:
+    section.find(
+        "nvidia.no_gpu",
+        "note",
+        "NVIDIA's programs or libraries are installed, but no NVIDIA GPU is on the PCI bus for them",
+        evidence=[*driver.lines(), "/sys/bus/pci/devices: no display device of vendor 0x10de"],
+        affects=("comparison",),
+        fix=Fix(
+            summary="nothing, where no NVIDIA GPU is expected",
+            commands=("lspci -d 10de:",),
+            verify="lspci -d 10de:",
         ),
     )
 
@@ -227,13 +242,7 @@ def _no_devices(driver: Driver, section: Section) -> None:
         _no_permission(driver, section)
         return
     if machine.expected == 0 and not machine.dxg:
-        section.find(
-            "nvidia.no_devices_found",
-            "note",
-            "the NVIDIA driver lists no GPU, and none is on the PCI bus for it",
-            evidence=driver.lines(),
-            affects=("comparison",),
-        )
+        _no_gpu(driver, section)
         return
     count = f"{machine.expected} on the PCI bus" if machine.expected else "some expected"
     section.find(

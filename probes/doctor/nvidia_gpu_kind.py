@@ -117,6 +117,11 @@ def _unified(gpus: Sequence[Gpu], given: Gpus, section: Section) -> None:
         + (f" ({total} kB)" if total else ""),
         evidence=[f"/proc/meminfo: MemTotal: {total} kB"] if total else ["NVML: Not Supported"],
         affects=("comparison",),
+        fix=Fix(
+            summary="watch the system's memory: what the GPU takes is missing there",
+            commands=("grep -E 'MemTotal|MemAvailable' /proc/meminfo",),
+            verify="grep MemAvailable /proc/meminfo",
+        ),
     )
 
 
@@ -146,6 +151,11 @@ def _judge_mig(parents: Sequence[Gpu], section: Section) -> None:
         "card's memory is not the instance's",
         evidence=[f"MIG mode, GPU {g.index}: enabled" for g in parents[:8]],
         affects=("timing", "comparison"),
+        fix=Fix(
+            summary="name the instance in CUDA_VISIBLE_DEVICES, and keep the others idle",
+            commands=("nvidia-smi -L",),
+            verify="nvidia-smi -L",
+        ),
     )
     section.find(
         "nvidia.mig_profiling_limited",
@@ -171,6 +181,13 @@ def _judge_vgpu(shares: Sequence[Gpu], given: Gpus, section: Section) -> None:
         "a vGPU: other virtual machines share the card, and counters depend on its host",
         evidence=[_virtualization(g) for g in shares[:4]],
         affects=("timing", "profiling"),
+        fix=given.place.fix(
+            "time on a whole card (pass-through), or repeat and report the spread; counters must "
+            "be allowed by the host for this vGPU",
+            verify="nvidia-smi -q | grep -A2 'Virtualization Mode'",
+            needs_root=False,
+            where="host",
+        ),
     )
     without = [g for g in shares if str(g.value("licence") or "").startswith("Unlicensed")]
     if without:

@@ -53,6 +53,11 @@ def judge_visible(visible: Visible, gpus: int, section: Section) -> None:
             "fix) stop with a ValueError",
             evidence=[f"environment: {_VARIABLE}: {visible.entries} entries, by UUID"],
             affects=("running",),
+            fix=Fix(
+                summary="nothing where the engine starts; else name the GPU by its number",
+                commands=("nvidia-smi -L",),
+                verify="nvidia-smi -L",
+            ),
         )
     if visible.order_unsure:
         section.find(
@@ -157,6 +162,11 @@ def judge_shim(system: System, section: Section) -> None:
         "processes and load are hidden",
         evidence=[f"environment: LD_PRELOAD or a variable of the layer: {named[0]}"],
         affects=("timing", "comparison"),
+        fix=Fix(
+            summary="ask for a whole GPU at the launch of the container",
+            where="container launch",
+            verify="nvidia-smi",
+        ),
     )
 
 
@@ -177,7 +187,11 @@ def judge_count(
                 f"NVML or nvidia-smi: {listed} GPUs",
             ],
             affects=("running", "comparison"),
-            fix=None
+            fix=Fix(
+                summary="ask for more GPUs at launch, if more are needed",
+                where="container launch",
+                verify="nvidia-smi -L",
+            )
             if given
             else place.fix(
                 "read what the kernel says about the missing one",
