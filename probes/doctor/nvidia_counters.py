@@ -29,20 +29,16 @@ class Counters:
     euid: int | None
     capability: str | None
     expected: bool = False
-    static_reason: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """Give `nvidia.counters_detail`."""
-        detail = {
+        return {
             "status": self.status,
             "reason": self.reason,
             "admin_only": self.admin_only,
             "euid": self.euid,
             "capability": self.capability,
         }
-        if self.static_reason is not None:
-            detail["static_reason"] = self.static_reason
-        return detail
 
 
 def judge(machine: Machine, host: Host, driver: str | None, platform: str) -> Counters:
@@ -80,23 +76,6 @@ def judge(machine: Machine, host: Host, driver: str | None, platform: str) -> Co
             "denied", f"{why}, drivers restrict by default, and {lacking}, though the user is root"
         )
     return answer("unknown", why)
-
-
-def after_capture(
-    static: Counters, *, worked: bool, permission_error: bool, reason: str
-) -> Counters:
-    """Let a real capture decide: working is allowed, ERR_NVGPUCTRPERM denied, anything else neither."""
-    if not worked and not permission_error:
-        return static
-    status: Status = "allowed" if worked else "denied"
-    return Counters(
-        status,
-        reason,
-        static.admin_only,
-        static.euid,
-        static.capability,
-        static_reason=static.reason,
-    )
 
 
 def driver_branch(version: str | None) -> int | None:
