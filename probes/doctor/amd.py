@@ -11,7 +11,7 @@ import anyio
 
 from ...evidence.redaction import redact
 from ..system import System
-from . import amd_findings, amd_kfd, amd_tools
+from . import amd_counters, amd_findings, amd_kfd, amd_tools
 from .amd_kfd import Node
 from .amd_seen import Seen
 from .amd_visible import CUDA, Visible, visible
@@ -37,6 +37,7 @@ async def examine(system: System, host: Host, probe: bool) -> Section:
         seen.nodes = amd_kfd.read(system)
         seen.pci = amd_kfd.display_devices(system)
         seen.module = system.is_dir("/sys/module/amdgpu")
+        seen.rocm = system.is_dir("/opt/rocm")
     async with anyio.create_task_group() as group:
         group.start_soon(_rocminfo, system, seen)
         group.start_soon(_smi, system, seen)
@@ -72,7 +73,7 @@ async def _smi(system: System, seen: Seen) -> None:
             done = await system.run([path, *arguments], timeout_s=_DEADLINE_S)
             gpus = amd_tools.smi_gpus(amd_tools.document(done.stdout) or {})
             if gpus:
-                seen.smi, seen.smi_tool = gpus, name
+                seen.smi, seen.smi_tool, seen.smi_output = gpus, name, done.output
                 return
             seen.smi_failures.append((redact(system.shown(path)), done))
 
@@ -143,7 +144,5 @@ def _same_device(one: str, other: str | None) -> bool:
 async def _list_counters(system: System, seen: Seen, section: Section) -> None:
     for path in system.programs("rocprofv3", _ROCM_DIRECTORIES)[:1]:
         done = await system.run([path, "--list-avail"], timeout_s=_LIST_DEADLINE_S)
-        amd_findings.report_counters(
-            section, redact(system.shown(path)), done, [n.gfx for n in seen.nodes]
-        )
+        amd_counters.report(section, redact(system.shown(path)), done, [n.gfx for n in seen.nodes])
         section.facts["amd"]["counters"] = amd_tools.counters(done.stdout) or unknown("no output")

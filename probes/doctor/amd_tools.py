@@ -11,10 +11,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 Kfd = Literal["missing", "denied", "unusable"]
-_OPEN_FAILED = re.compile(r"Unable to open /dev/kfd read-write: (.+)")
+_OPEN_FAILED = re.compile(
+    r"Unable to open /dev/kfd read-write: (.+)|/dev/kfd: (Permission denied)"
+    r"|User is missing the following required (groups): .+"
+)
 _KFD_STATES: tuple[tuple[str, Kfd], ...] = (
     ("No such file", "missing"),
     ("Permission denied", "denied"),
+    ("groups", "denied"),
     ("", "unusable"),  # Invalid argument, Cannot allocate memory
 )
 NOT_LOADED = re.compile(
@@ -31,11 +35,12 @@ _CRASH = re.compile(r"died with <Signals\.(SIG[A-Z]+)")
 
 
 def kfd_state(output: str) -> tuple[Kfd, str] | None:
-    """Say why rocminfo could not open /dev/kfd, with the line; None where it does not complain."""
+    """Say why a tool could not open /dev/kfd, with the line; None where it does not complain."""
     found = _OPEN_FAILED.search(output)
     if not found:
         return None
-    state = next(state for words, state in _KFD_STATES if words in found[1])
+    why = next(group for group in found.groups() if group)
+    state = next(state for words, state in _KFD_STATES if words in why)
     return state, found[0].strip()
 
 

@@ -26,7 +26,7 @@ ENGINES: Mapping[str, Engine] = {
     "sglang": _same("sglang", "sglang", main=True),
     "sglang_kernel": _same("sgl_kernel", "sglang-kernel", "sgl-kernel"),
     "tensorrt_llm": _same("tensorrt_llm", "tensorrt-llm", main=True),
-    "torch": _same("torch", "torch"),
+    "torch": _same("torch", "torch", main=True),
     "triton": _same(
         "triton",
         *("triton", "triton-rocm", "pytorch-triton-rocm", "pytorch-triton", "triton-xpu"),

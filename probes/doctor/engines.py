@@ -1,14 +1,13 @@
 """The engine packages of the interpreter that would run them, and engines found elsewhere."""
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from ...evidence.payloads import Fix
 from ...evidence.redaction import redact
 from ..system import System
-from . import engine_packages, python_answer
+from . import engine_packages, python_answer, site_packages
 from .engine_table import ENGINES, MAIN_DISTRIBUTIONS
 from .interpreter import Choice
 from .section import Section, absent, unknown
@@ -83,7 +82,7 @@ def _elsewhere(system: System, choice: Choice, section: Section) -> None:
     examined = isinstance(section.facts["python"].get("version"), str)
     seen = set()
     for directory in _environments(system, choice):
-        for name, version in _installed(directory):
+        for name, version in site_packages.engines(directory):
             key = MAIN_DISTRIBUTIONS[name]
             if key in seen or "version" in engines.get(key, {}):
                 continue
@@ -115,39 +114,6 @@ def _environments(system: System, choice: Choice) -> Iterator[str]:
     for directory in dict.fromkeys(system.real(d) for d in given if d):
         if directory != chosen and os.path.isdir(directory):
             yield directory
-
-
-def _installed(directory: str) -> Iterator[tuple[str, str | None]]:
-    """List the engines in an environment's site-packages by name; the interpreter is not started."""
-    for place in _site_packages(directory):
-        for name in _names(place):
-            stem, ending = os.path.splitext(name)
-            found = re.sub(r"[-_.]+", "-", stem.split("-")[0]).lower()
-            if ending == ".dist-info" and found in MAIN_DISTRIBUTIONS:
-                yield found, _metadata_version(os.path.join(place, name, "METADATA"))
-
-
-def _site_packages(directory: str) -> list[str]:
-    library = os.path.join(directory, "lib")
-    versions = [n for n in _names(library) if n.startswith(("python", "pypy"))]
-    places = [os.path.join(library, n, "site-packages") for n in versions]
-    return [*places, os.path.join(directory, "Lib", "site-packages")]
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except OSError:
-        return []
-
-
-def _metadata_version(path: str) -> str | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            found = re.search(r"^Version:\s*(\S+)", file.read(8192), re.MULTILINE)
-    except OSError:
-        return None
-    return found[1] if found else None
 
 
 def _shadowed(system: System, section: Section) -> None:

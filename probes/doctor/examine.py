@@ -29,6 +29,7 @@ from . import (
 from .clean import Cleaner
 from .host import Host
 from .identity import identity
+from .interpreter import Choice
 from .section import Section
 
 
@@ -87,10 +88,19 @@ def _host(system: System) -> Host:
         return Host(section=_lost("host", error))
 
 
+def _choice(system: System, python: str | None) -> Choice:
+    try:
+        return interpreter.choose(system, python)
+    except Exception as error:  # noqa: BLE001  as above
+        return Choice(
+            None, None, f"unknown: internal error in interpreter ({type(error).__name__})"
+        )
+
+
 async def _parts(
     system: System, here: Host, python: str | None, probe_profilers: bool
 ) -> list[Section]:
-    choice = interpreter.choose(system, python)
+    choice = _choice(system, python)
     work: dict[str, Callable[[], Awaitable[Section]]] = {
         "cpu_profilers": lambda: cpu_profilers.examine(system, here, choice),
         "nvidia": lambda: nvidia.examine(system, here),

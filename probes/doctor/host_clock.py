@@ -102,6 +102,7 @@ def _clocksource(system: System, section: Section) -> None:
     if clock is None or clock.startswith(_FAST_CLOCKS):
         return
     available = (system.word(f"{_CLOCK_DIRECTORY}/available_clocksource") or "").split()
+    now = [c for c in available if c.startswith(_FAST_CLOCKS)][:1]
     section.find(
         "host.clocksource_slow",
         "warning",
@@ -110,12 +111,13 @@ def _clocksource(system: System, section: Section) -> None:
         affects=("timing",),
         fix=Fix(
             summary="use the CPU's own counter; the kernel may have found it unstable (see dmesg)",
-            commands=(f"echo tsc | sudo tee {_CLOCK_DIRECTORY}/current_clocksource",)
-            if "tsc" in available
-            else ("add clocksource=tsc to the kernel command line",),
-            where="host root" if "tsc" in available else "reboot",
+            commands=(
+                *(f"echo {c} | sudo tee {_CLOCK_DIRECTORY}/current_clocksource" for c in now),
+                "add clocksource=tsc to the kernel command line",
+            ),
+            where="host root" if now else "reboot",
             needs_root=True,
-            needs_reboot="tsc" not in available,
+            needs_reboot=not now,
             verify=f"cat {_CLOCK_DIRECTORY}/current_clocksource",
         ),
     )

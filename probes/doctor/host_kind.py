@@ -237,7 +237,7 @@ def _report(section: Section, vm: str | None, wsl: int | None, kernel: str | Non
         section.find(
             "host.virtualized",
             "note",
-            f"a virtual machine ({vm}): hardware counters, clocks and steal depend on the host",
+            f"a virtual machine ({vm if vm != 'other' else 'unnamed hypervisor'}): hardware counters, clocks and steal depend on the host",
             evidence=[f"hypervisor: {vm}"],
             affects=("comparison",),
         )

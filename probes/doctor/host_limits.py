@@ -118,13 +118,14 @@ def _quota(section: Section, limits: Limits, cpus: frozenset[int] | None, kind: 
         "throttled",
         evidence=[f"{limits.cpu_quota_file}: {quota:g} CPUs"],
         affects=("timing",),
-        fix=_more_cpus(quota, kind),
+        fix=_more_cpus(limits, kind),
     )
 
 
-def _more_cpus(quota: float, kind: Kind) -> Fix:
-    threads = max(1, int(quota))
-    if kind.container:
+def _more_cpus(limits: Limits, kind: Kind) -> Fix:
+    threads = max(1, int(limits.cpu_quota or 1))
+    # the top of a host's own tree has no cpu.max: one there is a container's own top
+    if kind.container or limits.cpu_quota_file == "/sys/fs/cgroup/cpu.max":
         return Fix(
             summary=f"start the container with more CPUs, or give the engine {threads} threads",
             commands=("docker run --cpus=N …", f"export OMP_NUM_THREADS={threads}"),
@@ -149,7 +150,7 @@ def _throttled(section: Section, limits: Limits, kind: Kind) -> None:
         f"periods ({limits.throttled} of {limits.periods})",
         evidence=[f"cpu.stat: nr_throttled {limits.throttled}, nr_periods {limits.periods}"],
         affects=("timing",),
-        fix=_more_cpus(limits.cpu_quota or 1.0, kind),
+        fix=_more_cpus(limits, kind),
     )
 
 

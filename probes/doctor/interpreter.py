@@ -7,12 +7,13 @@ answers for the engine, and no link is resolved: behind its link a virtual envir
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from ..system import System
-from . import engine_processes
+from . import engine_processes, site_packages
 from .engine_processes import EngineProcess
 
 ChosenBy = Literal["argument", "process", "command", "environment", "working directory"]
@@ -70,10 +71,22 @@ def candidates(system: System, processes: tuple[EngineProcess, ...]) -> Iterator
                 yield Candidate(found, "command", why)
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         directory = system.environ.get(variable)
-        if directory and (found := inside(system, system.real(directory))):
+        if directory and (found := _of_engine(system, directory)):
             yield Candidate(found, "environment", f"{variable} is set")
-    if found := inside(system, system.real(os.path.join(system.cwd, ".venv"))):
+    if found := _of_engine(system, os.path.join(system.cwd, ".venv")):
         yield Candidate(found, "working directory", ".venv in the working directory")
+
+
+def _of_engine(system: System, directory: str) -> str | None:
+    """Give an environment's interpreter; our own environment counts only where an engine is in it.
+
+    Tool runners start us in an environment of our own and set VIRTUAL_ENV to it.
+    """
+    place = system.real(directory)
+    own = system.live and os.path.realpath(place) == os.path.realpath(sys.prefix)
+    if own and not any(site_packages.engines(place)):
+        return None
+    return inside(system, place)
 
 
 def inside(system: System, directory: str) -> str | None:
@@ -92,7 +105,7 @@ def resolve(system: System, python: str) -> tuple[str | None, str | None]:
     """
     home = system.environ.get("HOME", "~")
     given = re.sub(r"^~(?=/|$)", lambda _: home, python)
-    if os.sep not in given and "/" not in given:
+    if not {"/", os.sep, "\\" if system.platform == "windows" else os.sep} & set(given):
         copies = system.programs(given)
         if copies:
             return copies[0], None

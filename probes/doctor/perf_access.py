@@ -47,7 +47,7 @@ async def _counters(system: System, section: Section) -> None:
             evidence=[evidence],
             affects=("profiling",),
             fix=Fix(
-                summary="measure on bare metal, or let the hypervisor pass a virtual PMU",
+                summary="measure on bare metal, or let the hypervisor pass a virtual PMU (vPMU)",
                 commands=("perf record -e cpu-clock -g -- COMMAND",),
                 where="host",
                 verify="perf stat -e cycles true",
@@ -133,7 +133,7 @@ def _seccomp(host: Host, section: Section) -> None:
         evidence=["/proc/self/status: Seccomp 2", f"CapEff: {bits(host)}"],
         affects=("profiling",),
         fix=Fix(
-            summary="start the container with the capability, or without the filter",
+            summary="start the container with --cap-add PERFMON, or without the filter",
             commands=(
                 "docker run --cap-add=PERFMON …",
                 "docker run --security-opt seccomp=unconfined …",

@@ -1,5 +1,6 @@
 """One line about a machine: GPUs, profilers with versions, counters, engines, captures. Pure."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ def summarise(
                 ", ".join(profilers) or "no profiler",
                 _counters(facts),
                 _captures(results),
-                ", ".join(engines) or "no engine found",
+                ", ".join(engines) or _no_engine(facts),
                 _counts(findings),
             )
             if part
@@ -44,11 +45,17 @@ def _gpus(facts: Facts) -> str:
     family, rows = gpus(facts)
     if not rows:
         return "no GPU" if facts.get("gpu_count") == 0 else "GPUs unknown"
-    named = " and ".join(names(rows)[:3]) or f"{family} GPU"
+    named = _named(family, rows)
     vendor: Facts = facts.get(family or "") or {}
     driver = value_of((vendor.get("driver") or {}).get("version"))
-    count = f"{len(rows)} x " if len(rows) > 1 else ""
-    return f"{count}{named}" + (f" (driver {driver})" if driver else "")
+    return named + (f" (driver {driver})" if driver else "")
+
+
+def _named(family: str | None, rows: Sequence[Mapping[str, Any]]) -> str:
+    brand = {"nvidia": "NVIDIA", "amd": "AMD", "apple": "Apple"}.get(family or "", "")
+    counts = Counter((names([row]) or [f"{brand} GPU"])[0] for row in rows)
+    shown = [f"{n} x {name}" if n > 1 else name for name, n in counts.most_common(3)]
+    return " and ".join(shown) + (f" and {len(counts) - 3} more" if len(counts) > 3 else "")
 
 
 def _profilers(facts: Facts) -> list[str]:
@@ -95,6 +102,15 @@ def _engines(facts: Facts) -> list[str]:
         f"{name.replace('_', '-').replace('llama-cpp', 'llama.cpp')} {versions[name]}"
         for name in order
     ]
+
+
+def _no_engine(facts: Facts) -> str:
+    python: Facts = facts.get("python") or {}
+    if value_of(python.get("version")):
+        return "no engine found"
+    return "engines unknown" + (
+        "" if value_of(python.get("executable")) else ": no interpreter named"
+    )
 
 
 def _counts(findings: Sequence[Finding]) -> str:
