@@ -186,6 +186,12 @@ def nvml_document(state: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
+_NOT_IN_THE_FAKE = (
+    *("virtualization", "display_active", "remapped_rows", "retired_pending"),
+    *("clock_app", "clock_app_default"),
+)
+
+
 def _gpu(state: Mapping[str, Any], index: int) -> dict[str, Any]:
     if state.get("lost") == index:
         return {"index": index, "handle": _error(state.get("lost_error", 15))}
@@ -204,7 +210,7 @@ def _gpu(state: Mapping[str, Any], index: int) -> dict[str, Any]:
         "power_limit_mw": int(limit * 1000),
         "power_default_mw": int(default * 1000),
         "clock_sm": state.get("clock_sm", 1980),
-        "clock_mem": 1980,
+        "clock_mem": state.get("clock_sm", 1980),  # the fake library has one clock
         "clock_sm_max": maximum,
         "clock_mem_max": 1980,
         "pstate": 0,
@@ -215,7 +221,8 @@ def _gpu(state: Mapping[str, Any], index: int) -> dict[str, Any]:
         "reasons": state.get("reasons", 1),
         "memory": _memory(state),
     }
-    row: dict[str, Any] = {key: {"value": value} for key, value in answers.items()}
+    row: dict[str, Any] = {key: _error(13) for key in _NOT_IN_THE_FAKE}
+    row |= {key: {"value": value} for key, value in answers.items()}
     if state.get("util"):
         row["utilization"] = _error(state["util"])
     if state.get("mem"):
