@@ -214,6 +214,21 @@ class Store:
         """Give an artifact's bytes; None where it is missing."""
         return self.keys.read(blob_key(sha256))
 
+    def blob_path(self, sha256: str) -> Path | None:
+        """Give the file that holds an artifact, to be read in parts; None where it is missing."""
+        path = self.keys.root / blob_key(sha256)
+        return path if path.is_file() else None
+
+    def unverified(self, given: str) -> tuple[str, bytes, str | None]:
+        """Give a record's id, its bytes as they stand, and what is wrong with it, if anything."""
+        identifier = self.resolve(given)
+        content = self.keys.read(record_key(identifier))
+        if content is None:
+            raise NotFound(
+                f"no evidence {identifier} in this store", then=NextCall("list_evidence")
+            )
+        return identifier, content, self.problem(identifier)
+
     def pseudonym(self, host: str) -> str | None:
         """Hide a host name behind the store's salt: equal within a store, meaningless outside.
 

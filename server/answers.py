@@ -19,6 +19,7 @@ HARD_CAP = 40_000
 DEFAULT_BUDGET = 8_000
 BUDGETS = {"environment": 3_000, "correctness": 2_200, "profiler_probe": 2_000}
 _LIMITATIONS_SHOWN = 5
+_MORE_ROOM = 260  # for what `more` says on either channel
 _EXIT = {"PASS": 0, "FAIL": 1, "UNPROVEN": 3, None: 0}
 
 OUTPUT: dict[str, Any] = {
@@ -90,7 +91,7 @@ def _fit(
 ) -> None:
     """Add parts of `data` in their order while both channels stay within the budget."""
     more: dict[str, Any] = {"resource": f"evidence://{identifier}"}
-    room = budget - 60 - sum(len(k) + 12 for k in whole)
+    room = budget - _MORE_ROOM
     data: dict[str, Any] = {}
     structured["data"] = data
     structured["more"] = more
@@ -100,7 +101,8 @@ def _fit(
             data[key] = taken
         if not complete:
             cut.append(f"data.{key}")
-    cut += [f"data.{k}" for k in whole if k not in data and f"data.{k}" not in cut]
+    if any(k not in data for k in whole):
+        cut = [*[c for c in cut if not c.startswith("data.")], "data"]
     if cut:
         more["sections"] = list(dict.fromkeys(cut))
     for name in ("data", "more"):
@@ -186,8 +188,16 @@ def _correctness(data: Mapping[str, Any]) -> dict[str, Any]:
     order = ("sequences", "divergences", "divergence_histogram", "exercised", "criterion")
     first = data.get("first_divergence") or []
     shown = {k: data[k] for k in order if data.get(k) is not None}
+    if "divergence_histogram" in shown:  # stored keys are sorted as text
+        bins = shown["divergence_histogram"]
+        shown["divergence_histogram"] = {k: bins[k] for k in sorted(bins, key=_bin_start)}
     rest = {k: data[k] for k in ("near_tie_density", "control", "worst") if data.get(k)}
     return shown | rest | ({"first_divergence": first} if first else {})
+
+
+def _bin_start(name: str) -> int:
+    digits = name.partition("-")[0].rstrip("+")
+    return int(digits) if digits.isdigit() else 1 << 30
 
 
 def _without_null(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,8 +268,10 @@ def _finding_line(finding: Mapping[str, Any]) -> str:
 
 
 def _pairs(row: Mapping[str, Any]) -> str:
-    return ", ".join(f"{k} {_compact(v)}" for k, v in row.items())
+    return ", ".join(f"{k}={_compact(v)}" for k, v in row.items())
 
 
 def _compact(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
     return value if isinstance(value, str) else orjson.dumps(value).decode()

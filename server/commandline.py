@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -11,10 +12,11 @@ import anyio
 
 from .. import __version__
 from ..evidence.errors import InputError, PerfciteError
+from ..evidence.redaction import redact
 from ..evidence.store import Store
 from ..probes import command
 from ..probes.system import System
-from .definition import Answer, Session, Tool
+from .definition import Answer, Session, Tool, shorten
 from .steering import parse_arguments, terminal_line
 from .terminal import ProgressLine, show
 from .tools import BY_NAME, TOOLS
@@ -43,7 +45,7 @@ def run(argv: Sequence[str]) -> int:
     except BaseExceptionGroup as group:
         known = [e for e in _leaves(group) if isinstance(e, PerfciteError)]
         if not known:
-            raise
+            return _crashed(_leaves(group)[0])
         print(terminal_line(known[0], BY_NAME), file=sys.stderr)
         return known[0].exit_code
     except BrokenPipeError:  # the reader of our output went away; that is its choice
@@ -51,6 +53,20 @@ def run(argv: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # noqa: BLE001 - a defect of ours; a traceback helps nobody by default
+        return _crashed(error)
+
+
+def _crashed(error: BaseException) -> int:
+    """Tell a defect in one line; its traceback on request."""
+    if os.environ.get("PERFCITE_DEBUG"):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {shorten(str(redact(str(error))), 120)}"
+    print(
+        f"perfcite: a defect in perfcite ({what}); PERFCITE_DEBUG=1 shows where. Please report it",
+        file=sys.stderr,
+    )
+    return 70  # EX_SOFTWARE
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> list[BaseException]:

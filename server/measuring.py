@@ -1,4 +1,4 @@
-"""doctor, profiler_probe and check_correctness: call the probes, keep one record, answer from it.
+"""doctor and profiler_probe: call the probes, keep one record, answer from it.
 
 The probes are imported when they are called: a server answers its first request sooner without them.
 """
@@ -42,24 +42,6 @@ class ProbeArguments(Arguments):
     )
 
 
-class CheckArguments(Arguments):
-    """What to compare, and what counts as the same."""
-
-    reference: str = Field(
-        description="Evidence id, or JSONL file: token-id list or {tokens, logprobs} a line.",
-        json_schema_extra={"file": True},
-    )
-    candidate: str = Field(
-        description="The same of the run to judge.", json_schema_extra={"file": True}
-    )
-    min_prefix_agreement: float = Field(
-        default=1.0, description="Least mean prefix agreement, 0 to 1."
-    )
-    logprob_tol: float | None = Field(
-        default=None, description="Largest log-probability difference allowed, nats."
-    )
-
-
 async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
     """Examine the machine and keep the record."""
     from ..probes.doctor import examine as doctor_examine
@@ -78,7 +60,7 @@ async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
     limitations = list(found.limitations)
     if session.sysroot:
         limitations.insert(0, f"describes the machine whose files lie under {session.sysroot}")
-    stored = _keep(
+    stored = keep(
         session,
         "doctor",
         arguments,
@@ -107,7 +89,7 @@ async def profiler_probe(arguments: ProbeArguments, session: Session) -> Answer:
         timeout_s=arguments.timeout_s,
         tell=session.progress,
     )
-    stored = _keep(
+    stored = keep(
         session,
         "profiler_probe",
         arguments,
@@ -115,7 +97,7 @@ async def profiler_probe(arguments: ProbeArguments, session: Session) -> Answer:
         claim_class="observed",
         summary=outcome.summary,
         data=ProfilerProbeData(profilers=outcome.profilers, programs=outcome.programs),
-        identity=_identity(session),
+        identity=this_machine(session),
         metrics=outcome.metrics,
         missing=outcome.missing,
         limitations=outcome.limitations,
@@ -123,14 +105,15 @@ async def profiler_probe(arguments: ProbeArguments, session: Session) -> Answer:
     return of_record(stored)
 
 
-def _identity(session: Session) -> Identity:
+def this_machine(session: Session) -> Identity:
+    """Say where this runs, from files only."""
     from ..probes.doctor import host
     from ..probes.doctor.identity import identity
 
     return identity(session.system, host.read(session.system).section.facts)
 
 
-def _keep(
+def keep(
     session: Session,
     tool: str,
     arguments: Arguments,
@@ -170,8 +153,3 @@ def _keep(
         inputs=inputs,
     )
     return session.store.save(record)
-
-
-async def check_correctness(arguments: CheckArguments, session: Session) -> Answer:
-    """Compare two generations and keep the judgement."""
-    raise NotImplementedError

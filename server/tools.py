@@ -1,7 +1,7 @@
 """The tools, each declared once. MCP schemas, the command line, docs/tools.md and the tests read this."""
 
 from ..evidence.errors import NextCall
-from . import answers, lookup, measuring
+from . import answers, checking, lookup, measuring
 from .definition import Tool
 
 SERVER_NAME = "perfcite"
@@ -65,8 +65,8 @@ CHECK = Tool(
         "verify an optimization or quantization keeps outputs, compare tokens or logprobs, "
         "regression, numerical equivalence, bf16 against fp32, kernel or engine change"
     ),
-    arguments=measuring.CheckArguments,
-    run=measuring.check_correctness,
+    arguments=checking.CheckArguments,
+    run=checking.check_correctness,
     output=answers.OUTPUT,
     fallback=NextCall("list_evidence"),
     positionals=("reference", "candidate"),
