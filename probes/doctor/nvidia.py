@@ -24,6 +24,7 @@ from . import (
 )
 from .host import Host
 from .nvidia_advice import Place, place_of
+from .nvidia_answers import Driver
 from .nvidia_counters import judge as judge_counters
 from .nvidia_gpus import Gpus
 from .nvidia_machine import LIBRARY, Machine
@@ -50,7 +51,7 @@ async def examine(system: System, host: Host) -> Section:
         gpus = [Gpu(index=0, facts={"state": "ok", "name": unknown("not_reported")})]
         reading.gpus = gpus
     _mark_memory(gpus, machine)
-    driver = nvidia_driver.Driver(machine, place, nvml, smi, bool(gpus), system.live)
+    driver = Driver(machine, place, nvml, smi, bool(gpus), system.live)
     section.facts["nvidia"] = _facts(system, machine, driver, reading)
     if smi.copies:
         section.facts["tools"] = {"nvidia-smi": _tool(smi)}
@@ -125,9 +126,7 @@ def _mark_memory(gpus: list[Gpu], machine: Machine) -> None:
             gpu.facts.setdefault("memory_total_mib", unknown("not_supported"))
 
 
-def _facts(
-    system: System, machine: Machine, driver: nvidia_driver.Driver, reading: Reading
-) -> dict[str, Any]:
+def _facts(system: System, machine: Machine, driver: Driver, reading: Reading) -> dict[str, Any]:
     gpus = reading.gpus
     facts: dict[str, Any] = {"gpus": _gpu_rows(system, machine, driver, gpus)}
     if machine.pci is not None:
@@ -155,9 +154,7 @@ def _facts(
     return facts
 
 
-def _gpu_rows(
-    system: System, machine: Machine, driver: nvidia_driver.Driver, gpus: list[Gpu] | None
-) -> Any:
+def _gpu_rows(system: System, machine: Machine, driver: Driver, gpus: list[Gpu] | None) -> Any:
     """Give the rows, an empty list where it is known that there are none, else why it is not known."""
     if gpus or (gpus is not None and machine.pci == ()):
         return [gpu.row() for gpu in gpus]

@@ -1,67 +1,13 @@
-"""Findings about the driver as a whole: not loaded, mismatched, silent, crashed, or out of reach.
+"""Findings about the driver as a whole: crashed, silent, or failed for a cause.
 
 They are judged from what NVML and nvidia-smi answered together: where either named GPUs the driver
 works, and the other's failure is at most a warning.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from ...evidence.payloads import Fix
-from .nvidia_advice import Place
-from .nvidia_machine import Machine
-from .nvidia_reading import Problem, Reading
-from .nvidia_smi import Answers
+from . import nvidia_problems
+from .nvidia_answers import Driver
+from .nvidia_problems import CONTAINER_RUN
 from .section import Section
-
-# The first that applies is the cause; what comes later follows from it or says less.
-_ORDER: tuple[Problem, ...] = (
-    "library_mismatch",
-    "blocked",
-    "no_permission",
-    "driver_not_loaded",
-    "unknown_error",
-    "no_devices",
-    "library_missing",
-    "failed",
-)
-_CONTAINER_RUN = "docker run --gpus all …"
-
-
-_NOT_LOADED = {
-    None: "the NVIDIA driver is not loaded, so no GPU can be used",
-    "yes": "no GPU was passed into this container: the image brings its own libcuda and "
-    "libnvidia-ml, and what they answer without a driver proves nothing",
-    "uncertain": "the NVIDIA driver is not loaded, or this is a container that was given no GPU; "
-    "what libcuda answers without a driver proves nothing",
-}
-
-
-@dataclass(frozen=True)
-class Driver:
-    """What there is to judge. `gpus_named`: one of the sources listed at least one GPU."""
-
-    machine: Machine
-    place: Place
-    nvml: Reading
-    smi: Answers
-    gpus_named: bool
-    live: bool
-
-    def lines(self) -> list[str]:
-        """Collect the evidence of both sources, NVML first."""
-        lines = [self.nvml.line] if self.nvml.line else []
-        for copy in self.smi.copies:
-            if copy.reading.line:
-                lines.append(copy.reading.line)
-            lines.extend(copy.endings)
-        return list(dict.fromkeys(lines))[:6]
-
-    def problem(self) -> Problem | None:
-        """Choose the cause among what the sources reported."""
-        best = self.smi.best
-        reported = [self.nvml.problem, best.reading.problem if best else None]
-        return next((p for p in _ORDER if p in reported), None)
 
 
 def judge(driver: Driver, section: Section) -> None:
@@ -70,11 +16,7 @@ def judge(driver: Driver, section: Section) -> None:
     _judge_silence(driver, section)
     if driver.gpus_named or _silent(driver) or _crash(driver):
         return
-    problem = driver.problem()
-    if problem is None:
-        _judge_no_answer(driver, section)
-    else:
-        _JUDGES[problem](driver, section)
+    nvidia_problems.judge(driver, section)
 
 
 def _crash(driver: Driver) -> str | None:
@@ -100,7 +42,7 @@ def _judge_crash(driver: Driver, section: Section) -> None:
             "install the user-space libraries of the loaded kernel module's version",
             ("cat /proc/driver/nvidia/version", "ldconfig -p | grep libnvidia-ml"),
             container="start the container with the host's libraries, not with some of its image",
-            launch=(_CONTAINER_RUN,),
+            launch=(CONTAINER_RUN,),
             windows="update the NVIDIA driver on Windows, and WSL itself",
             windows_commands=("wsl --update", "wsl --shutdown"),
         ),
@@ -130,230 +72,3 @@ def _judge_silence(driver: Driver, section: Section) -> None:
             windows_commands=("wsl --shutdown",),
         ),
     )
-
-
-def _library_mismatch(driver: Driver, section: Section) -> None:
-    kernel = driver.machine.kernel_version
-    loaded = f"the loaded kernel module is {kernel}, " if kernel else ""
-    section.find(
-        "nvidia.driver_library_mismatch",
-        "error",
-        f"{loaded}the user-space library is of another version: it was upgraded under the running "
-        "module. Jobs that are running may be fine; new programs fail",
-        evidence=[*driver.lines(), *_kernel_line(driver.machine)],
-        affects=("running",),
-        fix=driver.place.fix(
-            "reboot, or unload and reload the modules when nothing uses the GPU",
-            ("sudo reboot",),
-            container="start the container again, so that it gets the host's current libraries",
-            launch=("docker restart CONTAINER",),
-            windows="restart WSL",
-            windows_commands=("wsl --shutdown",),
-            needs_reboot=True,
-            where="reboot",
-        ),
-    )
-
-
-def _no_permission(driver: Driver, section: Section) -> None:
-    machine = driver.machine
-    nodes = ", ".join(machine.refused_nodes or machine.device_nodes) or "/dev/nvidia*"
-    section.find(
-        "nvidia.devnode_denied",
-        "error",
-        f"this user may not open {nodes}",
-        evidence=[*driver.lines(), *(f"{n}: not accessible" for n in machine.refused_nodes[:4])],
-        affects=("running",),
-        fix=driver.place.fix(
-            "give this user access: the group that owns the nodes, or mode 0666 by the driver's "
-            "NVreg_DeviceFileMode; SELinux may refuse too",
-            ("ls -l /dev/nvidia*", "sudo chmod 0666 /dev/nvidia*"),
-            container="start the container with the GPUs passed in",
-            launch=(_CONTAINER_RUN,),
-        ),
-    )
-
-
-def _driver_not_loaded(driver: Driver, section: Section) -> None:
-    machine, place = driver.machine, driver.place
-    if machine.tegra:
-        return
-    if machine.pci == () and not machine.dxg and not place.windows:
-        _no_gpu(driver, section)
-        return
-    section.find(
-        "nvidia.driver_not_loaded",
-        "error",
-        _NOT_LOADED[place.container],
-        evidence=driver.lines() or _pci_lines(machine),
-        affects=("running", "profiling"),
-        fix=place.fix(
-            "load the kernel module, or install it for the running kernel",
-            ("sudo modprobe nvidia", "sudo dmesg | grep -i -E 'nvrm|nvidia'"),
-            container="start the container with its GPUs (needs nvidia-container-toolkit there)",
-            launch=(_CONTAINER_RUN,),
-            windows="install the NVIDIA driver on Windows, and none inside WSL; then restart WSL",
-            windows_commands=("wsl --update", "wsl --shutdown"),
-        ),
-    )
-
-
-def _no_gpu(driver: Driver, section: Section) -> None:
-    section.find(
-        "nvidia.no_gpu",
-        "note",
-        "NVIDIA's programs or libraries are installed, but no NVIDIA GPU is on the PCI bus for them",
-        evidence=[*driver.lines(), "/sys/bus/pci/devices: no display device of vendor 0x10de"],
-        affects=("comparison",),
-        fix=Fix(
-            summary="nothing, where no NVIDIA GPU is expected",
-            commands=("lspci -d 10de:",),
-            verify="lspci -d 10de:",
-        ),
-    )
-
-
-def _unknown_error(driver: Driver, section: Section) -> None:
-    if driver.place.container is None:
-        _failed(driver, section)
-        return
-    nodes = ", ".join(driver.machine.device_nodes[:4])
-    section.find(
-        "nvidia.container_lost_gpu",
-        "error",
-        "this container has lost its GPUs: the nodes are there, the device cgroup no longer allows "
-        "them (a `systemctl daemon-reload` on the host does that)",
-        evidence=[*driver.lines(), *([f"/dev: {nodes}"] if nodes else [])],
-        affects=("running",),
-        fix=driver.place.fix(
-            "restart the container; to keep it from happening, use CDI or the cgroupfs driver",
-            ("docker restart CONTAINER",),
-            container="restart the container; its host avoids this with CDI or the cgroupfs driver",
-            launch=("docker restart CONTAINER",),
-        ),
-    )
-
-
-def _no_devices(driver: Driver, section: Section) -> None:
-    machine = driver.machine
-    if machine.tegra:
-        return
-    if machine.refused_nodes:
-        _no_permission(driver, section)
-        return
-    if machine.expected == 0 and not machine.dxg:
-        _no_gpu(driver, section)
-        return
-    count = f"{machine.expected} on the PCI bus" if machine.expected else "some expected"
-    section.find(
-        "nvidia.no_devices_found",
-        "error",
-        f"the NVIDIA driver lists no GPU ({count}): the wrong flavour of module (newer GPUs need "
-        "the open one), a GPU that failed to start, or devices that were not passed in",
-        evidence=[*driver.lines(), *_pci_lines(machine)],
-        affects=("running",),
-        fix=driver.place.fix(
-            "read why the driver refuses them; install the open kernel module where it says so",
-            ("sudo dmesg | grep -i -E 'nvrm|xid'", "modinfo nvidia | grep license"),
-            container="start the container with its GPUs",
-            launch=(_CONTAINER_RUN,),
-        ),
-    )
-
-
-def _library_missing(driver: Driver, section: Section) -> None:
-    machine = driver.machine
-    if machine.tegra:
-        return
-    directory = machine.library_directory
-    if directory is None and not _expects_gpu(driver):
-        return
-    installed = machine.proc_driver or machine.device_nodes or machine.dxg
-    if directory is None and not installed:
-        _driver_not_loaded(driver, section)
-        return
-    what = (
-        f"{directory} is a directory, so libnvidia-ml cannot be loaded (a runtime made the "
-        "mount point before the library was there)"
-        if directory
-        else "libnvidia-ml is not there or does not load, so no GPU can be listed"
-    )
-    section.find(
-        "nvidia.library_missing",
-        "error",
-        what,
-        evidence=[*([f"{directory}: is a directory"] if directory else []), *driver.lines()],
-        affects=("running", "profiling"),
-        fix=driver.place.fix(
-            "remove what stands in its place and install the driver's libraries again"
-            if directory
-            else "install the driver's user-space libraries, of the kernel module's version",
-            (f"ls -ld {directory}",) if directory else ("ldconfig -p | grep libnvidia-ml",),
-            container="start the container with the driver's libraries",
-            launch=("docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility …",),
-        ),
-    )
-
-
-def _failed(driver: Driver, section: Section) -> None:
-    section.find(
-        "nvidia.nvml_failed",
-        "error",
-        "NVML does not start",
-        evidence=driver.lines(),
-        affects=("running", "profiling"),
-        fix=driver.place.fix(
-            "read what the kernel module says", ("sudo dmesg | grep -i -E 'nvrm|xid'",)
-        ),
-    )
-
-
-def _blocked(driver: Driver, section: Section) -> None:
-    section.find(
-        "nvidia.blocked_by_windows",
-        "error",
-        "the operating system keeps the GPU from WSL: an old WSL or driver, or a GPU in TCC mode",
-        evidence=driver.lines(),
-        affects=("running",),
-        fix=driver.place.fix(
-            "update WSL and the Windows driver",
-            windows="update WSL and the NVIDIA driver on Windows; a GPU in TCC mode is not passed in",
-            windows_commands=("wsl --update", "wsl --shutdown"),
-        ),
-    )
-
-
-def _judge_no_answer(driver: Driver, section: Section) -> None:
-    """No source failed and none answered: only a live machine without the driver is a finding."""
-    machine = driver.machine
-    if driver.live and machine.pci and not machine.tegra and not machine.proc_driver:
-        _driver_not_loaded(driver, section)
-
-
-def _expects_gpu(driver: Driver) -> bool:
-    machine = driver.machine
-    return bool(machine.pci or machine.device_nodes or machine.proc_driver or machine.dxg)
-
-
-def _kernel_line(machine: Machine) -> list[str]:
-    version = machine.kernel_version
-    return [f"/proc/driver/nvidia/version: {version}"] if version else []
-
-
-def _pci_lines(machine: Machine) -> list[str]:
-    return [
-        f"/sys/bus/pci/devices/{g.bus_id}: NVIDIA display device, driver {g.driver or '(none)'}"
-        for g in (machine.pci or ())[:4]
-    ]
-
-
-_JUDGES: dict[Problem, Callable[[Driver, Section], None]] = {
-    "library_mismatch": _library_mismatch,
-    "blocked": _blocked,
-    "no_permission": _no_permission,
-    "driver_not_loaded": _driver_not_loaded,
-    "unknown_error": _unknown_error,
-    "no_devices": _no_devices,
-    "library_missing": _library_missing,
-    "failed": _failed,
-}
