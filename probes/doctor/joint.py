@@ -14,7 +14,7 @@ _PLATFORMS = (("nvidia", "nvidia"), ("amd", "rocm"), ("apple", "metal"))
 def place(system: System, section: Section) -> None:
     """Add `platform` and `gpu_count`; name the GPU as missing where there is none."""
     facts = section.facts
-    platform, count = platform_of(facts, system.platform, system.live)
+    platform, count = platform_of(facts, system.platform)
     facts["platform"] = platform
     if count is not None:
         facts["gpu_count"] = count
@@ -26,7 +26,7 @@ def place(system: System, section: Section) -> None:
         )
 
 
-def platform_of(facts: Facts, system: str, live: bool) -> tuple[str, int | None]:
+def platform_of(facts: Facts, system: str) -> tuple[str, int | None]:
     """Name the platform and count its GPUs; None where the count is not known.
 
     A discrete AMD GPU beside no NVIDIA one is rocm; a processor's integrated one does not outvote

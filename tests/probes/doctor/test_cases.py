@@ -48,7 +48,8 @@ def runner() -> ModuleType:
     """The outside runner, for how it makes interpreters and how it judges."""
     path = SHARED / "cases" / "run_doctor_cases.py"
     spec = importlib.util.spec_from_file_location("run_doctor_cases", path)
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
