@@ -52,31 +52,42 @@ async def examine(system: System, host: Host) -> Section:
         tools = []
     places = directories(system)
     copies = {tool.name: find(system, tool.name, places) for tool in tools}
-    await _inspect_all(system, tools, copies)
+    status = await _run_all(system, tools, copies)
     facts: dict[str, Any] = {name: _facts(found) for name, found in copies.items()}
     if copies.get("xcrun"):
         facts["xctrace"] = await _xctrace(system, copies["xcrun"][0])
     section.facts["tools"] = facts
     for tool in tools:
         judge(tool, copies[tool.name], section)
-    if system.platform == "linux":
-        await _examine_nsys(system, copies["nsys"], section)
+    if status is not None:
+        _judge_nsys(status, section)
     return section
 
 
-async def _inspect_all(
+async def _run_all(
     system: System, tools: Sequence[Tool], copies: Mapping[str, Sequence[Copy]]
-) -> None:
+) -> Completed | None:
+    """Run every copy for its version, and the nsys that is used for its view of the CPU."""
     limiter = anyio.CapacityLimiter(_AT_ONCE)
+    statuses: list[Completed] = []
 
     async def one(tool: Tool, copy: Copy) -> None:
         async with limiter:
             await inspect(system, tool, copy)
 
+    async def each(tool: Tool) -> None:
+        async with anyio.create_task_group() as inner:
+            for copy in copies[tool.name]:
+                inner.start_soon(one, tool, copy)
+        best = chosen(copies[tool.name])
+        if tool.name == "nsys" and system.platform == "linux" and best and best.usable is not False:
+            async with limiter:
+                statuses.append(await system.run([best.path, "status", "-e"], timeout_s=5.0))
+
     async with anyio.create_task_group() as group:
         for tool in tools:
-            for copy in copies[tool.name]:
-                group.start_soon(one, tool, copy)
+            group.start_soon(each, tool)
+    return statuses[0] if statuses else None
 
 
 def _facts(copies: Sequence[Copy]) -> Any:
@@ -216,11 +227,7 @@ async def _xctrace(system: System, xcrun: Copy) -> Any:
     return absent("needs Xcode, not only its command line tools")
 
 
-async def _examine_nsys(system: System, copies: Sequence[Copy], section: Section) -> None:
-    copy = chosen(copies)
-    if copy is None or copy.usable is False:
-        return
-    done = await system.run([copy.path, "status", "-e"], timeout_s=5.0)
+def _judge_nsys(done: Completed, section: Section) -> None:
     sampling, failing = read_nsys_status(done)
     section.facts["nsys"] = {"cpu_sampling": sampling}
     if sampling != "denied":

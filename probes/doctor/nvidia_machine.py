@@ -7,7 +7,7 @@ libnvidia-ml would be looked up. Nothing under /dev is opened: opening a node in
 import os
 import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..system import System
 
@@ -91,8 +91,7 @@ def look(system: System) -> Machine:
     nodes = tuple(f"/dev/{n}" for n in system.names("/dev") if re.fullmatch(r"nvidia\d+", n))
     version = system.read("/proc/driver/nvidia/version")
     admin_only, params = _params(system)
-    running = _running(system, {"nv-hostengine", "nvidia-cuda-mps"})
-    return Machine(
+    machine = Machine(
         pci=_pci(system),
         device_nodes=nodes,
         refused_nodes=tuple(n for n in nodes if _refused(system, n)),
@@ -106,10 +105,14 @@ def look(system: System) -> Machine:
         dxg=system.lexists("/dev/dxg"),
         library_directory=_library_directory(system),
         preset_library=preset_library(system),
-        hostengine=running.get("nv-hostengine"),
-        mps="nvidia-cuda-mps" in running,
         in_slurm_job=any(name in system.environ for name in _SLURM),
         memory_total_kib=_memory_total(system.read("/proc/meminfo") or ""),
+    )
+    if system.live and not machine.has_sign:
+        return machine  # neither daemon runs without a driver, and /proc is long
+    running = _running(system, {"nv-hostengine", "nvidia-cuda-mps"})
+    return replace(
+        machine, hostengine=running.get("nv-hostengine"), mps="nvidia-cuda-mps" in running
     )
 
 
