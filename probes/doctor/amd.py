@@ -24,6 +24,7 @@ _SMI = (
     ("rocm-smi", ("--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")),
 )
 _DEADLINE_S = 5.0
+_KEEP = 1024 * 1024  # eight GPUs take a hundred kilobytes of JSON
 _LIST_DEADLINE_S = 30.0
 _ROCM_DIRECTORIES = ("/opt/rocm/bin",)
 _UNCHECKED = ("amd.counter_permission", "amd.processes", "amd.clocks")
@@ -62,7 +63,7 @@ def _variables(system: System) -> dict[str, str]:
 
 async def _rocminfo(system: System, seen: Seen) -> None:
     for path in system.programs("rocminfo", _ROCM_DIRECTORIES)[:1]:
-        seen.rocminfo = await system.run([path], timeout_s=_DEADLINE_S)
+        seen.rocminfo = await system.run([path], timeout_s=_DEADLINE_S, keep=_KEEP)
         seen.agents = amd_tools.agents(seen.rocminfo.stdout)
 
 
@@ -70,7 +71,7 @@ async def _smi(system: System, seen: Seen) -> None:
     """Ask the first tool that gives JSON; the others' failures are kept."""
     for name, arguments in _SMI:
         for path in system.programs(name, _ROCM_DIRECTORIES)[:1]:
-            done = await system.run([path, *arguments], timeout_s=_DEADLINE_S)
+            done = await system.run([path, *arguments], timeout_s=_DEADLINE_S, keep=_KEEP)
             gpus = amd_tools.smi_gpus(amd_tools.document(done.stdout) or {})
             if gpus:
                 seen.smi, seen.smi_tool, seen.smi_output = gpus, name, done.output
@@ -143,6 +144,6 @@ def _same_device(one: str, other: str | None) -> bool:
 
 async def _list_counters(system: System, seen: Seen, section: Section) -> None:
     for path in system.programs("rocprofv3", _ROCM_DIRECTORIES)[:1]:
-        done = await system.run([path, "--list-avail"], timeout_s=_LIST_DEADLINE_S)
+        done = await system.run([path, "--list-avail"], timeout_s=_LIST_DEADLINE_S, keep=_KEEP)
         amd_counters.report(section, redact(system.shown(path)), done, [n.gfx for n in seen.nodes])
         section.facts["amd"]["counters"] = amd_tools.counters(done.stdout) or unknown("no output")

@@ -8,6 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..command import Completed
+
+Answers = dict[str, Completed]  # what was asked -> how it went
 _NO_XCTRACE = re.compile(r"unable to find utility \"xctrace\"|is a command line tools instance")
 
 
@@ -68,3 +71,15 @@ def speed_limit(therm: str) -> int | None:
 def lacks_xctrace(output: str) -> bool:
     """Whether xcrun says that only the command line tools are installed."""
     return bool(_NO_XCTRACE.search(output))
+
+
+def version(output: str) -> str | None:
+    """Read `xcrun version 70.` and `xctrace version 16.0 (17F113)`."""
+    found = re.search(r"\b(?:xcrun|xctrace) version (\d+(?:\.\d+)*)", output)
+    return found[1] if found else None
+
+
+def text(answers: Answers, name: str) -> str:
+    """Give the output of a question that was answered, else nothing."""
+    done = answers.get(name)
+    return done.stdout.strip() if done and done.ok else ""

@@ -62,7 +62,7 @@ def find(system: System) -> list[EngineProcess]:
 
 def _process(system: System, pid: str, argv: Sequence[str]) -> EngineProcess | None:
     engine = engine_of(argv)
-    if engine is None:
+    if engine is None or _elsewhere(system, pid):
         return None
     python = None
     if _PYTHON.fullmatch(os.path.basename(argv[0])):
@@ -73,6 +73,12 @@ def _process(system: System, pid: str, argv: Sequence[str]) -> EngineProcess | N
     if environ is not None:
         names = tuple(telling_names(e.partition("=")[0] for e in environ.split("\0") if e))
     return EngineProcess(int(pid), engine, python, tuple(argv), names)
+
+
+def _elsewhere(system: System, pid: str) -> bool:
+    """Whether the process sees other files than we do (another container): its paths are not ours."""
+    ours, theirs = (system.link_target(f"/proc/{p}/ns/mnt") for p in ("self", pid))
+    return ours is not None and theirs is not None and ours != theirs
 
 
 def engine_of(argv: Sequence[str]) -> str | None:

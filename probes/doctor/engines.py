@@ -46,7 +46,7 @@ async def examine(system: System, choice: Choice) -> Section:
 
 def _no_interpreter(system: System, choice: Choice, section: Section, facts: dict[str, Any]) -> str:
     if choice.problem:
-        shown = redact(system.shown(choice.path or "python"))
+        shown = redact(system.shown(choice.path or ""))
         facts["executable"] = shown
         python_answer.report_broken(section, shown, choice.problem)
         return "not_started"

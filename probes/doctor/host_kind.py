@@ -18,6 +18,8 @@ _RUNTIME_PATH = re.compile(
     r"/(?:docker|lxc|kubepods|buildkit|garden|ecs)/|docker-[0-9a-f]{12}|libpod-[0-9a-f]{12}"
     r"|cri-containerd|crio-[0-9a-f]{12}|kubepods[./-]|lxc\.payload|machine\.slice/.*nspawn"
 )
+# Where runtimes keep image layers; a live system's overlay has its layers elsewhere.
+_LAYERS = re.compile(r"/(?:docker|containerd|containers/storage|kubelet|buildkit|podman)/")
 _BLOCK_TYPES = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "erofs", "squashfs"})
 # DMI strings, in the order in which they decide: vendors of clouds before the emulator they use.
 _DMI = (
@@ -136,8 +138,10 @@ def _markers(system: System) -> tuple[list[str], bool]:
         markers.append(f"/run/systemd/container: {manager}")
     root = _root_mount(system)
     overlay = root is not None and root[0] in ("overlay", "aufs", "fuse-overlayfs")
-    if overlay:
+    if root is not None and overlay:
         markers.append("the root file system is an overlay")
+        if layers := _LAYERS.search(root[2]):
+            markers.append(f"its layers lie in {layers[0]}")
     for line in (system.read("/proc/self/cgroup") or "").splitlines():
         if _RUNTIME_PATH.search(line):
             markers.append(f"/proc/self/cgroup: {line[:80]}")
@@ -145,14 +149,14 @@ def _markers(system: System) -> tuple[list[str], bool]:
     return markers, overlay
 
 
-def _root_mount(system: System) -> tuple[str, str] | None:
-    """Give type and source of what is mounted on `/`; the last mount is the one that is seen."""
+def _root_mount(system: System) -> tuple[str, str, str] | None:
+    """Give type, source and options of the mount on `/`; the last one there is the one that is seen."""
     found = None
     for line in (system.read("/proc/self/mountinfo") or "").splitlines():
         left, _, right = line.partition(" - ")
         fields, tail = left.split(), right.split()
         if len(fields) > 4 and fields[4] == "/" and len(tail) > 1:
-            found = (tail[0], tail[1])
+            found = (tail[0], tail[1], tail[-1])
     return found
 
 

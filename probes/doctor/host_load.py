@@ -120,7 +120,8 @@ def _first_number(text: str | None) -> float | None:
 
 
 def _profilers(system: System, section: Section) -> None:
-    pids = [n for n in system.names("/proc") if n.isdigit() and n != str(os.getpid())]
+    own = str(os.getpid()) if system.live else ""
+    pids = [n for n in system.names("/proc") if n.isdigit() and n != own]
     running = [f"{name} (pid {pid})" for pid in pids if (name := _profiler(system, pid))]
     section.facts["host"]["other_profilers"] = (
         sorted({r.split(" ")[0] for r in running})

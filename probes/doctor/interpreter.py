@@ -98,7 +98,7 @@ def inside(system: System, directory: str) -> str | None:
     return next((p for p in paths if os.path.lexists(p)), None)
 
 
-def resolve(system: System, python: str) -> tuple[str | None, str | None]:
+def resolve(system: System, python: str) -> tuple[str, str | None]:
     """Turn what was given into a path to run: a file, an environment's directory or a command.
 
     The second of the pair says why it is none of these.
@@ -112,7 +112,7 @@ def resolve(system: System, python: str) -> tuple[str | None, str | None]:
     path = os.path.join(system.cwd, given)
     if os.path.isdir(path):
         found = inside(system, path)
-        return (found, None) if found else (None, "a directory without bin/python")
+        return (found, None) if found else (path, "a directory without bin/python")
     return path, None if os.path.lexists(path) else "no such file"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..system import System
-from . import apple
+from . import apple_findings
 from .section import Section, value_of
 
 Facts = Mapping[str, Any]
@@ -83,4 +83,4 @@ def _translated(facts: Facts, section: Section) -> None:
         and not value_of(mac.get("translated"))
     ):
         executable = value_of((facts.get("python") or {}).get("executable"))
-        apple.report_rosetta(section, machine, f"{executable}: built for {machine}")
+        apple_findings.report_rosetta(section, machine, f"{executable}: built for {machine}")

@@ -50,7 +50,8 @@ async def ask(system: System, path: str, section: Section) -> tuple[dict[str, An
     if _SHIM.search(done.output) or done.returncode == _STORE_STUB_STATUS:
         _report_shim(section, shown, done)
         return None, "shim_failed"
-    report_broken(section, shown, _why_broken(system, path, done), _telling(done))
+    telling = _telling(done).replace(question, "…")
+    report_broken(section, shown, _why_broken(system, path, done), telling[:240])
     return None, "crashed" if done.outcome == "exited" else "not_started"
 
 
@@ -97,7 +98,7 @@ def _why_broken(system: System, path: str, done: Completed) -> str:
     if target != path and not os.path.lexists(target):
         return f"a link to {target}, which is not there"
     if done.outcome == "exited":
-        return f"it ends with {done.ending()} and no answer"
+        return f"{done.ending()}, and no answer"
     return system.shown(done.error or done.ending())
 
 
@@ -112,7 +113,7 @@ def _last_link(path: str) -> str:
 
 def _telling(done: Completed) -> str:
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return " / ".join(lines[-2:])[:240]
+    return " / ".join(lines[-2:])
 
 
 async def _report_too_old(system: System, path: str, section: Section, shown: str) -> bool:

@@ -78,10 +78,16 @@ async def test_command_line_tools_alone_have_no_xctrace() -> None:
 
 @pytest.mark.anyio
 async def test_xcode_has_it() -> None:
-    path = "/Applications/Xcode.app/Contents/Developer/usr/bin/xctrace\n"
-    section = await examine({"xcrun": answer(path)})
+    rules = [
+        {"argv_prefix": ["--version"], "stdout": "xcrun version 70.\n"},
+        {"argv_prefix": ["--find"], "stdout": "/Applications/Xcode.app/usr/bin/xctrace\n"},
+        {"argv_prefix": ["xctrace", "version"], "stdout": "xctrace version 16.0 (17F113)\n"},
+    ]
+    section = await examine({"xcrun": rules})
     assert codes(section) == {}
     assert str(fact(section, "apple.xctrace")).endswith("xctrace")
+    assert fact(section, "tools.xctrace.version") == "16.0"
+    assert fact(section, "tools.xcrun.version") == "70"
 
 
 @pytest.mark.anyio
@@ -149,3 +155,13 @@ def test_an_internal_key_gives_way_to_the_models_name() -> None:
 @pytest.mark.parametrize("text", ["", "not json", "[]", '{"SPDisplaysDataType": null}'])
 def test_an_empty_answer_holds_no_gpu(text: str) -> None:
     assert apple_tools.displays(text) == []
+
+
+@pytest.mark.anyio
+async def test_without_developer_tools_xcrun_is_not_started_for_it_opens_a_dialogue() -> None:
+    text = "xcode-select: error: unable to get active developer directory\n"
+    programs = {"xcode-select": answer(stderr=text, exit=2), "xcrun": answer("never")}
+    system = machine(programs=programs, platform="darwin")
+    section = await apple.examine(system, host.read(system))
+    assert codes(section) == {"apple.no_xctrace": "limitation"}
+    assert not [argv for argv in system.started if argv[0].endswith("xcrun")]

@@ -118,3 +118,22 @@ def test_without_a_status_file_capabilities_are_unknown() -> None:
     here = read_host({})
     assert here.capable(21) is None
     assert fact(here.section, "host.cap_eff") is None
+
+
+def test_an_overlay_with_a_runtimes_layers_is_a_container_in_a_cloud_machine() -> None:
+    layers = "lowerdir=/var/lib/containerd/io.containerd.snapshotter.v1/1/fs"
+    files = {
+        "/proc/cpuinfo": VM,
+        "/proc/1/cgroup": "0::/\n",
+        "/proc/self/mountinfo": f"1 0 0:5 / / rw - overlay overlay rw,{layers}\n",
+    }
+    assert read_host(files).container == "yes"
+
+
+def test_a_live_systems_overlay_in_a_virtual_machine_is_uncertain() -> None:
+    files = {
+        "/proc/cpuinfo": VM,
+        "/proc/1/cgroup": "0::/\n",
+        "/proc/self/mountinfo": "1 0 0:5 / / rw - overlay /cow rw,lowerdir=/filesystem.squashfs\n",
+    }
+    assert read_host(files).container == "uncertain"

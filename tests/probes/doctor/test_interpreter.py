@@ -184,3 +184,13 @@ def test_our_own_environment_answers_where_the_engine_is_in_it(
     system = System(environ={"VIRTUAL_ENV": str(tmp_path), "PATH": ""}, cwd=str(tmp_path))
     found = [c.path for c in interpreter.candidates(system, ()) if c.chosen_by == "environment"]
     assert found == [str(tmp_path / "bin" / "python")]
+
+
+def test_a_process_of_another_container_is_passed_over() -> None:
+    files: dict[str, Any] = {
+        "/proc/9/cmdline": "/usr/bin/python3\0-m\0vllm.server\0",
+        "/proc/9/ns/mnt": {"symlink": "mnt:[4026532999]"},
+        "/proc/self/ns/mnt": {"symlink": "mnt:[4026531841]"},
+        "/usr/bin/python3": EXECUTABLE,
+    }
+    assert engine_processes.find(machine(files)) == []
