@@ -17,20 +17,24 @@ class Cleaner:
 
     def value(self, value: Any) -> Any:
         """Clean a fact of any shape."""
-        return redact(self._without_prefix(value), self._known)
+        return redact(self._plain(value), self._known)
 
     def finding(self, finding: Finding) -> Finding:
         """Clean every text of a finding."""
         plain = self.value(finding.model_dump(mode="json"))
         return Finding.model_validate(plain | {"code": finding.code})
 
-    def _without_prefix(self, value: Any) -> Any:
-        if self._prefix is None:
-            return value
+    def _plain(self, value: Any) -> Any:
         if isinstance(value, str):
-            return value.replace(self._prefix + "/", "/")
+            return self._text(value)
         if isinstance(value, dict):
-            return {key: self._without_prefix(item) for key, item in value.items()}
+            return {self._text(key): self._plain(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._without_prefix(item) for item in value]
+            return [self._plain(item) for item in value]
         return value
+
+    def _text(self, text: str) -> str:
+        if not text.isascii():
+            # names that are no UTF-8 come from the system with lone surrogates, which JSON has not
+            text = text.encode("utf-8", "replace").decode("utf-8")
+        return text if self._prefix is None else text.replace(self._prefix + "/", "/")

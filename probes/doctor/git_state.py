@@ -9,7 +9,7 @@ import os
 import re
 
 from ..system import System
-from .section import Section
+from .section import Section, unknown
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _COMMAND = ("-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "-uno")
@@ -28,7 +28,8 @@ async def examine(system: System) -> Section:
             commit, dirty = parse_status(done.stdout)
     commit = commit or commit_from_files(system)  # git refuses a repository of another user
     if commit:
-        section.facts["git"] = {"commit": commit, "dirty": dirty}
+        known = unknown("git gave no answer") if dirty is None else dirty
+        section.facts["git"] = {"commit": commit, "dirty": known}
     return section
 
 

@@ -186,7 +186,9 @@ def _open_files(system: System, section: Section) -> None:
     )
     soft, hard = (_limit(found[1]), _limit(found[2])) if found else (None, None)
     section.facts["host"]["open_files"] = (
-        {"soft": soft, "hard": hard} if found else unknown("not_readable")
+        {"soft": soft or "unlimited", "hard": hard or "unlimited"}
+        if found
+        else unknown("not_readable")
     )
     if soft is None or soft >= _FEW_FILES:
         return

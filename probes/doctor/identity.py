@@ -106,4 +106,4 @@ def _clocks(rows: Sequence[Mapping[str, Any]]) -> str | None:
 def _git(system: System, facts: Facts) -> Git | None:
     known = facts.get("git") or {}
     commit = known.get("commit") or git_state.commit_from_files(system)
-    return Git(commit=commit, dirty=known.get("dirty")) if commit else None
+    return Git(commit=commit, dirty=value_of(known.get("dirty"))) if commit else None

@@ -11,6 +11,7 @@ from .section import value_of
 
 Facts = Mapping[str, Any]
 _VENDOR_TOOLS = ("nsys", "ncu", "rocprofv3", "xctrace")
+_BRANDS = {"nvidia": "NVIDIA", "amd": "AMD", "apple": "Apple"}
 _FIRST_ENGINES = ("vllm", "sglang", "tensorrt_llm", "llama_cpp", "mlx", "torch")
 
 
@@ -44,15 +45,23 @@ def summarise(
 def _gpus(facts: Facts) -> str:
     family, rows = gpus(facts)
     if not rows:
-        return "no GPU" if facts.get("gpu_count") == 0 else "GPUs unknown"
+        return "no GPU" if facts.get("gpu_count") == 0 else _unknown_gpus(family, facts)
     named = _named(family, rows)
     vendor: Facts = facts.get(family or "") or {}
     driver = value_of((vendor.get("driver") or {}).get("version"))
     return named + (f" (driver {driver})" if driver else "")
 
 
+def _unknown_gpus(family: str | None, facts: Facts) -> str:
+    fact = (facts.get(family or "") or {}).get("gpus")
+    reason = fact.get("reason") if isinstance(fact, dict) else None
+    return f"{_BRANDS.get(family or '', '')} GPUs unknown".strip() + (
+        f" ({one_line(str(reason), 60)})" if family and reason else ""
+    )
+
+
 def _named(family: str | None, rows: Sequence[Mapping[str, Any]]) -> str:
-    brand = {"nvidia": "NVIDIA", "amd": "AMD", "apple": "Apple"}.get(family or "", "")
+    brand = _BRANDS.get(family or "", "")
     counts = Counter((names([row]) or [f"{brand} GPU"])[0] for row in rows)
     shown = [f"{n} x {name}" if n > 1 else name for name, n in counts.most_common(3)]
     return " and ".join(shown) + (f" and {len(counts) - 3} more" if len(counts) > 3 else "")

@@ -344,3 +344,15 @@ async def test_a_real_repository_gives_its_state(repository: Path) -> None:
 async def test_outside_of_a_repository_there_is_no_commit(tmp_path: Path) -> None:
     section = await git_state.examine(System(cwd=str(tmp_path)))
     assert section.facts == {}
+
+
+async def test_a_name_that_is_no_text_can_still_be_kept() -> None:
+    system = machine(env={"CUDA_\udcff": "1"})
+    found = await examine(system)
+    assert found.facts["env"]["names"] == ["CUDA_?"]
+
+
+async def test_gpus_that_do_not_answer_are_unknown_with_the_reason() -> None:
+    untold = {"value": None, "state": "unknown", "reason": "timeout"}
+    facts = {"platform": "nvidia", "nvidia": {"gpus": untold, "driver": {}}}
+    assert summary.summarise(facts, ()).startswith("NVIDIA GPUs unknown (timeout)")
