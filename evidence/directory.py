@@ -1,4 +1,4 @@
-"""The three verbs of a store over a directory: create if absent, read, list. Standard library only.
+"""A store's keys as files of a folder: create if absent, read, list. Standard library only.
 
 Each write: temporary file, fsync, link(), fsync of the directory. link() creates or fails as a whole,
 also on a network file system and between processes, so there is no lock, append or overwrite.
@@ -8,9 +8,10 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import StoreError
 
@@ -29,7 +30,7 @@ class Directory:
         """Name the folder, for messages."""
         return str(self.root)
 
-    def create(self, key: str, content: bytes) -> bool:
+    def create(self, key: str, content: bytes | Path) -> bool:
         """Write `content` under `key`, durable on return; False, and nothing changed, if it exists.
 
         Raises:
@@ -69,12 +70,42 @@ class Directory:
                 f"cannot list {key} in the store {self.root}: {error.strerror}"
             ) from error
 
+    def open(self, key: str) -> BinaryIO | None:
+        """Give a stream of the bytes under `key`; None where there is no such key."""
+        try:
+            return (self.root / key).open("rb")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StoreError(
+                f"cannot read {key} in the store {self.root}: {error.strerror}"
+            ) from error
+
     def size(self, key: str) -> int | None:
         """Give the size in bytes of what lies under `key`; None where there is no such key."""
         try:
             return (self.root / key).stat().st_size
         except OSError:
             return None
+
+    def modified(self, key: str) -> float | None:
+        """When the file was written, in seconds since 1970."""
+        try:
+            return (self.root / key).stat().st_mtime
+        except OSError:
+            return None
+
+    def remove(self, key: str) -> None:
+        """Remove a file."""
+        try:
+            (self.root / key).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(self._explain(error)) from error
+
+    def path(self, key: str) -> Path | None:
+        """The file itself."""
+        path = self.root / key
+        return path if path.is_file() else None
 
     def scratch(self) -> Path | None:
         """Give the folder for temporary work, or None where the store cannot be written."""
@@ -108,16 +139,17 @@ class Directory:
         return f"{where} failed: {error.strerror or error}; nothing was kept"
 
 
-def _publish(content: bytes, temporary: Path, target: Path) -> bool:
+def _publish(content: bytes | Path, temporary: Path, target: Path) -> bool:
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400)
     try:
-        try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(handle, view) :]
+        with os.fdopen(handle, "wb") as file:
+            if isinstance(content, Path):
+                with content.open("rb") as source:
+                    shutil.copyfileobj(source, file, 1024 * 1024)
+            else:
+                file.write(content)
+            file.flush()
             os.fsync(handle)
-        finally:
-            os.close(handle)
         try:
             os.link(temporary, target)
         except FileExistsError:
@@ -149,10 +181,3 @@ def _sync_folder(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def walk(directory: Directory, key: str) -> Iterator[str]:
-    """Give every key two levels below `key`, ascending: `records/ab/…`, `log/<day>/…`."""
-    for shard in directory.folder(key):
-        for name in directory.folder(f"{key}/{shard}"):
-            yield f"{key}/{shard}/{name}"

@@ -126,6 +126,7 @@ class Artifact(Lenient):
     media_type: str
     bytes: int
     sha256: str
+    sensitive: bool | None = None  # holds the value of a secret: never exported
 
 
 class Record(Lenient):
@@ -150,13 +151,16 @@ class Record(Lenient):
 
     def to_plain(self) -> dict[str, Any]:
         """Give the stored shape: absent optional parts of identity, metrics and inputs left out."""
-        plain = self.model_dump(mode="json", exclude={"identity", "metrics", "inputs", "data"})
+        plain = self.model_dump(
+            mode="json", exclude={"identity", "metrics", "inputs", "artifacts", "data"}
+        )
         # A null metric is a statement ("wanted, not measured"), so its value stays.
         plain["metrics"] = [
             {"value": None, **m.model_dump(mode="json", exclude_none=True)} for m in self.metrics
         ]
         plain["identity"] = self.identity.model_dump(mode="json", exclude_none=True)
         plain["inputs"] = [i.model_dump(mode="json", exclude_none=True) for i in self.inputs]
+        plain["artifacts"] = [a.model_dump(mode="json", exclude_none=True) for a in self.artifacts]
         plain["data"] = self.data
         return plain
 

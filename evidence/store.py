@@ -21,10 +21,12 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from .directory import Directory, walk
+from .artifacts import Attachment, describe, sha256_of
+from .directory import Directory
 from .errors import DamagedRecord, InputError, NextCall, NotFound, StoreError
 from .ids import canonical_bytes, evidence_id, normalise
-from .records import Artifact, Input, Record
+from .keys import Keys, walk
+from .records import Input, Record
 from .redaction import known_secrets, redact
 
 RECORD_LIMIT = 64 * 1024 * 1024
@@ -69,7 +71,7 @@ class Line:
 class Store:
     """Evidence in one place. Opening reads and creates nothing."""
 
-    def __init__(self, keys: Directory) -> None:
+    def __init__(self, keys: Keys) -> None:
         """Take the keys as they are."""
         self.keys = keys
         self._salt: bytes | None = None
@@ -83,28 +85,30 @@ class Store:
         """
         place = str(location or os.environ.get("PERFCITE_STORE") or _default_location())
         if "://" in place:
-            raise StoreError(f"the store {place} is not supported here; name a folder")
+            return cls(_bucket(place))
         path = Path(place).expanduser().absolute()
         if path.exists() and not path.is_dir():
             raise StoreError(f"the store {path} is not a folder; set PERFCITE_STORE to one")
         return cls(Directory(path))
 
-    def save(self, record: Record, artifacts: Sequence[tuple[Artifact, bytes]] = ()) -> Stored:
+    def save(self, record: Record, attachments: Sequence[Attachment] = ()) -> Stored:
         """Redact, hash and keep a record and its artifacts; durable when this returns.
 
         Raises:
             StoreError: nothing was kept.
             InputError: the record holds a value that JSON cannot carry.
         """
-        record = record.model_copy(update={"artifacts": tuple(a for a, _ in artifacts)})
-        content = canonical_bytes(redact(record.to_plain(), known_secrets(os.environ)))
+        secrets = known_secrets(os.environ)
+        artifacts = tuple(describe(a, secrets) for a in attachments)
+        record = record.model_copy(update={"artifacts": artifacts})
+        content = canonical_bytes(redact(record.to_plain(), secrets))
         if len(content) > RECORD_LIMIT:
             raise InputError(
                 f"the record has {len(content)} bytes, at most {RECORD_LIMIT} are kept"
             )
         stored = _parse(evidence_id(content), content)
-        for artifact, blob in artifacts:
-            self.keys.create(blob_key(artifact.sha256), blob)
+        for artifact, attachment in zip(artifacts, attachments, strict=True):
+            self.keys.create(blob_key(artifact.sha256), attachment.content)
         self.keys.create(record_key(stored.evidence_id), content)
         self.keys.create(marker_key(stored), b"")
         return stored
@@ -216,8 +220,7 @@ class Store:
 
     def blob_path(self, sha256: str) -> Path | None:
         """Give the file that holds an artifact, to be read in parts; None where it is missing."""
-        path = self.keys.root / blob_key(sha256)
-        return path if path.is_file() else None
+        return self.keys.path(blob_key(sha256))
 
     def unverified(self, given: str) -> tuple[str, bytes, str | None]:
         """Give a record's id, its bytes as they stand, and what is wrong with it, if anything."""
@@ -264,11 +267,13 @@ class Store:
 
     def _artifact_problem(self, record: Record) -> str | None:
         for artifact in record.artifacts:
-            blob = self.blob(artifact.sha256)
-            if blob is None:
-                return f"artifact {artifact.name} missing"
-            if hashlib.sha256(blob).hexdigest() != artifact.sha256:
-                return f"artifact {artifact.name} altered"
+            stream = self.keys.open(blob_key(artifact.sha256))
+            if stream is None:
+                pruned = self.keys.read(tombstone_key(artifact.sha256)) is not None
+                return f"artifact {artifact.name} {'pruned' if pruned else 'missing'}"
+            with stream:
+                if sha256_of(stream) != artifact.sha256:
+                    return f"artifact {artifact.name} altered"
         return None
 
     def _input_problem(self, record: Record, seen: dict[str, str | None]) -> str | None:
@@ -312,6 +317,11 @@ def record_key(identifier: str) -> str:
 def blob_key(sha256: str) -> str:
     """Where an artifact lies."""
     return f"blobs/{sha256[:2]}/{sha256}"
+
+
+def tombstone_key(sha256: str) -> str:
+    """Where it stands that an artifact was removed on purpose."""
+    return f"pruned/{sha256[:2]}/{sha256}"
 
 
 def marker_key(stored: Stored) -> str:
@@ -368,6 +378,17 @@ def _line(day: str, name: str) -> Line | None:
         created_at=f"{date[:4]}-{date[4:6]}-{date[6:8]}T{time}Z",
         marker=f"{day}/{name}",
     )
+
+
+def _bucket(place: str) -> Keys:
+    from .bucket import SCHEMES, Bucket  # obstore is an extra, and costs its import
+
+    scheme = place.partition("://")[0].lower()
+    if scheme not in SCHEMES:
+        raise StoreError(
+            f"the store {place} is not supported: a folder, or {', '.join(SCHEMES)}://bucket/prefix"
+        )
+    return Bucket(place)
 
 
 def _default_location() -> Path:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from perfcite.evidence.artifacts import Attachment
 from perfcite.evidence.citing import phrase
 from perfcite.evidence.errors import DamagedRecord, InputError, NotFound, StoreError
 from perfcite.evidence.payloads import GenerationData
-from perfcite.evidence.records import Artifact, Identity, Input, Metric, Record, new_record
+from perfcite.evidence.records import Identity, Input, Metric, Record, new_record
 from perfcite.evidence.store import Store, record_key
 
 
@@ -102,8 +103,8 @@ def test_damage_reaches_what_was_derived_from_it(store: Store, tmp_path: Path) -
 def test_an_artifact_is_kept_by_its_hash_and_missed_when_gone(store: Store, tmp_path: Path) -> None:
     blob = b"report"
     digest = hashlib.sha256(blob).hexdigest()
-    artifact = Artifact(name="r.txt", media_type="text/plain", bytes=6, sha256=digest)
-    saved = store.save(make(), [(artifact, blob)])
+    saved = store.save(make(), [Attachment("r.txt", "text/plain", blob)])
+    assert saved.record.artifacts[0].sha256 == digest
     assert store.blob(digest) == blob
     path = tmp_path / "store" / "blobs" / digest[:2] / digest
     path.chmod(0o600)
