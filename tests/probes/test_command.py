@@ -57,7 +57,7 @@ async def test_a_grandchild_that_holds_the_output_open_costs_nothing() -> None:
 @pytest.mark.anyio
 async def test_a_time_out_kills_the_whole_tree_even_what_left_the_session(tmp_path: Path) -> None:
     argv, files = tree(tmp_path)
-    done = await command.run(argv, timeout_s=1, env=ENV)
+    done = await command.run(argv, timeout_s=5, env=ENV)
     assert done.outcome == "timed_out"
     assert done.returncode is None
     assert not any(alive(f) for f in files)
