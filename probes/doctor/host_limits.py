@@ -110,7 +110,7 @@ def _quota(section: Section, limits: Limits, cpus: frozenset[int] | None, kind: 
     quota = limits.cpu_quota
     if quota is None or (cpus and quota >= len(cpus)):
         return
-    seen = f" while {len(cpus)} CPUs are visible" if cpus else ""
+    seen = f", which sees {len(cpus)}" if cpus else ""
     section.find(
         "host.cpu_quota",
         "warning",
