@@ -4,6 +4,7 @@ Conditional create is what makes a record immutable, so a bucket that ignores it
 """
 
 import io
+import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,7 +39,11 @@ class Bucket:
             # A store that does not answer must not hang a tool call for minutes.
             self._store: Any = store.from_url(
                 url,
-                client_options={"timeout": "30s", "connect_timeout": "5s"},
+                client_options={
+                    "timeout": "30s",
+                    "connect_timeout": "5s",
+                    "allow_http": os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://"),
+                },
                 retry_config={"max_retries": 3},
             )
         except self._failures as error:
