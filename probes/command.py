@@ -90,17 +90,20 @@ async def run(
     keep: int = KEEP_LIMIT,
     scratch: Path | None = None,
     grace_s: float = 0.0,
+    sweep: bool = True,
 ) -> Completed:
     """Run one program to its end, its deadline (seconds) or cancellation; never raise for its failure.
 
     `env` is the whole environment (`probe_environment` and `caller_environment` make one). `scratch`
     is where its output files lie meanwhile. `keep` characters of each stream are kept, the head and
-    the tail. With `grace_s` it is asked to stop by SIGTERM that long before SIGKILL.
+    the tail. With `grace_s` it is asked to stop by SIGTERM that long before SIGKILL. Without `sweep`
+    a program that ends by itself is not searched for strays that left its session, which costs a
+    look at every process.
     """
     started = time.monotonic()
     with _output_files(scratch) as (out, err):
         try:
-            async with _child(argv, env, cwd, out, err, grace_s) as process:
+            async with _child(argv, env, cwd, out, err, grace_s, sweep) as process:
                 outcome = await _wait(process, started + timeout_s, (out, err), output_limit)
                 status = process.returncode
         except OSError as error:
@@ -171,6 +174,7 @@ async def _child(
     out: IO[bytes],
     err: IO[bytes],
     grace_s: float,
+    sweep: bool,
 ) -> AsyncIterator[Process]:
     mark = secrets.token_hex(8)
     process = await anyio.open_process(
@@ -192,7 +196,10 @@ async def _child(
                 with anyio.move_on_after(grace_s):
                     await process.wait()
             # Also after a normal end: what the program left in the background is ours to end.
-            _kill_tree(process.pid, mark, _KILL)
+            if process.returncode is None or sweep:
+                _kill_tree(process.pid, mark, _KILL)
+            else:
+                _signal_group(process.pid, _KILL)
             with anyio.move_on_after(1.0):  # in D state not even SIGKILL is heard
                 await process.wait()
             _live.pop(process.pid, None)
@@ -221,16 +228,19 @@ async def _wait(
 
 
 def _kill_tree(leader: int, mark: str, number: signal.Signals) -> None:
+    """Signal a group and everything that carries its mark, until nothing does; a second at most."""
     _signal_group(leader, number)
-    if sys.platform == "linux":
-        for _ in range(5):  # what forks while we look is found by the next look
-            strays = list(_marked(mark))
-            if not strays:
-                return
-            for pid in strays:
-                _signal_one(pid, number)
-    else:
+    if sys.platform != "linux":
         _kill_descendants(leader)
+        return
+    deadline, clean = time.monotonic() + 1.0, 0
+    while clean < 2 and time.monotonic() < deadline:
+        strays = list(_marked(mark))
+        for pid in strays:
+            _signal_one(pid, number)
+        # Twice: a process shows no environment for a moment while it executes another program.
+        clean = 0 if strays else clean + 1
+        time.sleep(0.002)
 
 
 def _marked(mark: str) -> Iterator[int]:

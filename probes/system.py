@@ -161,6 +161,7 @@ class System:
                 cwd=cwd or self.cwd,
                 keep=keep,
                 scratch=scratch,
+                sweep=False,
             )
 
 

@@ -16,6 +16,7 @@ from ..evidence.redaction import redact
 from ..evidence.store import Store
 from ..probes import command
 from ..probes.system import System
+from . import storekeeping
 from .definition import Answer, Session, Tool, shorten
 from .steering import parse_arguments, terminal_line
 from .terminal import ProgressLine, show
@@ -36,8 +37,8 @@ def run(argv: Sequence[str]) -> int:
         options = _parser().parse_args(argv)
         if options.command == "serve":
             return _serve(options)
-        if options.command == "verify":
-            return _verify(options)
+        if hasattr(options, "keeping"):
+            return int(options.keeping(options, Store.open(options.store)))
         return _tool(options)
     except PerfciteError as error:
         print(terminal_line(error, BY_NAME), file=sys.stderr)
@@ -119,20 +120,6 @@ def _serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _verify(options: argparse.Namespace) -> int:
-    store = Store.open(options.store)
-    chosen = [store.resolve(i) for i in options.ids] or list(store.ids())
-    wrong = 0
-    for identifier, problem in store.problems(chosen):
-        wrong += problem is not None
-        if problem:
-            print(f"{identifier}: {problem}")
-        elif options.ids:
-            print(f"{identifier}: ok")
-    print(f"{len(chosen)} records, {wrong} do not verify")
-    return 1 if wrong else 0
-
-
 def _die_with_children() -> None:
     """End at once on a signal, every child's tree first; SIGTERM would orphan them otherwise."""
 
@@ -155,8 +142,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for tool in TOOLS:
         _add_tool(commands, tool)
-    _add_verify(commands)
+    storekeeping.add(commands)
     _add_serve(commands)
+    for sub in {id(p): p for p in commands.choices.values()}.values():  # aliases share a parser
+        sub.add_argument(
+            "--store", metavar="PLACE", help="default $PERFCITE_STORE, else the user's data"
+        )
     return parser
 
 
@@ -175,7 +166,6 @@ def _add_tool(commands: Any, tool: Tool) -> None:
             "--sysroot", metavar="DIR", help="describe the machine whose files lie under DIR"
         )
     sub.add_argument("--json", action="store_true", help="print the whole record")
-    _add_store(sub)
     sub.set_defaults(declared=tool)
 
 
@@ -201,22 +191,6 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _add_store(sub: Any) -> None:
-    sub.add_argument(
-        "--store", metavar="DIR", help="the evidence store; default $PERFCITE_STORE or user data"
-    )
-
-
-def _add_verify(commands: Any) -> None:
-    sub = commands.add_parser(
-        "verify",
-        help="Verify evidence",
-        description="Re-hash records, their artifacts and their inputs; exit 1 if anything is wrong.",
-    )
-    sub.add_argument("ids", nargs="*", metavar="ID", help="all records when none is named")
-    _add_store(sub)
-
-
 def _add_serve(commands: Any) -> None:
     sub = commands.add_parser(
         "serve", help="Serve MCP", description="Serve MCP over standard input and output, or HTTP."
@@ -235,4 +209,3 @@ def _add_serve(commands: Any) -> None:
     )
     sub.add_argument("--tools", metavar="A,B", help="offer these tools only")
     sub.add_argument("--read-only", action="store_true", help="offer only what changes nothing")
-    _add_store(sub)
