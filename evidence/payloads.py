@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .records import Frozen
+from .records import Frozen, Interval
 
 Severity = Literal["error", "warning", "limitation", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "limitation", "note")
@@ -222,3 +222,35 @@ class CorrectnessData(Frozen):
     noise: NoiseData | None = None
     worst: tuple[WorstPair, ...] = ()
     control: ControlData | None = None
+
+
+class ConditionDifference(Frozen):
+    """A condition of two records that is not the same; None: unknown on that side."""
+
+    field: str
+    baseline: Any
+    candidate: Any
+
+
+class ComparedMetric(Frozen):
+    """One metric of both records, in the baseline's unit."""
+
+    name: str
+    statistic: str
+    unit: str
+    baseline: float | None
+    candidate: float | None
+    difference: float | None = None
+    ratio: float | None = Field(default=None, description="candidate / baseline")
+    interval: Interval | None = Field(default=None, description="Of the ratio.")
+    verdict: Literal["better", "worse", "no_difference", "not_comparable"]
+    why: str
+
+
+class ComparisonData(Frozen):
+    """kind comparison."""
+
+    comparable: bool
+    differences: tuple[ConditionDifference, ...]
+    metrics: tuple[ComparedMetric, ...]
+    varying: tuple[str, ...] = ()

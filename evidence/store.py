@@ -106,7 +106,7 @@ class Store:
             raise InputError(
                 f"the record has {len(content)} bytes, at most {RECORD_LIMIT} are kept"
             )
-        stored = _parse(evidence_id(content), content)
+        stored = parse_stored(evidence_id(content), content)
         for artifact, attachment in zip(artifacts, attachments, strict=True):
             self.keys.create(blob_key(artifact.sha256), attachment.content)
         self.keys.create(record_key(stored.evidence_id), content)
@@ -129,7 +129,7 @@ class Store:
             raise DamagedRecord(
                 f"evidence {identifier} is {problem}", then=NextCall("list_evidence")
             )
-        return _parse(identifier, content)
+        return parse_stored(identifier, content)
 
     def verified(self, given: str) -> Stored:
         """Load a record, having checked its artifacts and all that it was derived from too.
@@ -211,7 +211,7 @@ class Store:
         for identifier in self.ids():
             content = None if identifier in known else self.keys.read(record_key(identifier))
             if content is not None and not bytes_problem(identifier, content):
-                added += self.keys.create(marker_key(_parse(identifier, content)), b"")
+                added += self.keys.create(marker_key(parse_stored(identifier, content)), b"")
         return added
 
     def blob(self, sha256: str) -> bytes | None:
@@ -260,7 +260,7 @@ class Store:
         content = self.keys.read(record_key(identifier))
         problem = "not found" if content is None else bytes_problem(identifier, content)
         if problem is None and content is not None:
-            record = _parse(identifier, content).record
+            record = parse_stored(identifier, content).record
             problem = self._artifact_problem(record) or self._input_problem(record, seen)
         seen[identifier] = problem
         return problem
@@ -301,7 +301,7 @@ class Store:
         for identifier in self.ids():
             content = self.keys.read(record_key(identifier))
             if content is not None and bytes_problem(identifier, content) is None:
-                records.append(_parse(identifier, content))
+                records.append(parse_stored(identifier, content))
         for stored in sorted(records, key=marker_key):
             day, _, name = marker_key(stored).removeprefix("log/").partition("/")
             line = _line(day, name)
@@ -341,7 +341,7 @@ def bytes_problem(identifier: str, content: bytes) -> str | None:
     """Say why stored bytes do not verify against their id; None where they do."""
     if evidence_id(content) == identifier:
         try:
-            _parse(identifier, content)
+            parse_stored(identifier, content)
         except DamagedRecord as error:
             return str(error)
         return None
@@ -353,7 +353,12 @@ def bytes_problem(identifier: str, content: bytes) -> str | None:
     return "tampered: its bytes do not hash to the id"
 
 
-def _parse(identifier: str, content: bytes) -> Stored:
+def parse_stored(identifier: str, content: bytes) -> Stored:
+    """Read stored bytes as a record, whether or not they hash to the id.
+
+    Raises:
+        DamagedRecord: they are no record.
+    """
     try:
         return Stored(identifier, Record.model_validate_json(content), content)
     except ValidationError as error:

@@ -195,6 +195,15 @@ def _correctness(data: Mapping[str, Any]) -> dict[str, Any]:
     return shown | rest | ({"first_divergence": first} if first else {})
 
 
+def _comparison(data: Mapping[str, Any]) -> dict[str, Any]:
+    rows = []
+    for row in data.get("metrics", []):
+        keep = ("name", "statistic", "unit", "baseline", "candidate", "ratio", "verdict", "why")
+        rows.append({k: row[k] for k in keep if row.get(k) is not None})
+    shown: dict[str, Any] = {"comparable": data.get("comparable"), "metrics": rows}
+    return shown | {"differences": [_without_null(d) for d in data.get("differences", [])]}
+
+
 def _bin_start(name: str) -> int:
     digits = name.partition("-")[0].rstrip("+")
     return int(digits) if digits.isdigit() else 1 << 30
@@ -208,6 +217,7 @@ _DECIDES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "environment": _environment,
     "profiler_probe": _probe,
     "correctness": _correctness,
+    "comparison": _comparison,
 }
 
 

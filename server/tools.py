@@ -1,7 +1,7 @@
 """The tools, each declared once. MCP schemas, the command line, docs/tools.md and the tests read this."""
 
 from ..evidence.errors import NextCall
-from . import answers, checking, lookup, measuring
+from . import answers, checking, comparing, lookup, measuring
 from .definition import Tool
 
 SERVER_NAME = "perfcite"
@@ -72,6 +72,26 @@ CHECK = Tool(
     positionals=("reference", "candidate"),
     examples=({"reference": "ref.jsonl", "candidate": "cand.jsonl"},),
 )
+COMPARE = Tool(
+    name="compare_evidence",
+    command="compare",
+    title="Compare evidence",
+    description=(
+        "Compare two evidence records metric by metric: what got better or worse, with intervals, and "
+        "whether the two machines are comparable at all. Returns PASS (nothing worse), FAIL or "
+        "UNPROVEN. Keeps an evidence record."
+    ),
+    also_for=(
+        "before and after, speedup between two benchmarks, regression check, significant difference, "
+        "A/B performance comparison"
+    ),
+    arguments=comparing.CompareArguments,
+    run=comparing.compare_evidence,
+    output=answers.OUTPUT,
+    fallback=NextCall("list_evidence"),
+    positionals=("baseline", "candidate"),
+    examples=({"baseline": "ev_k4tjim", "candidate": "ev_f5f35f"},),
+)
 LIST = Tool(
     name="list_evidence",
     command="list",
@@ -103,5 +123,5 @@ GET = Tool(
     positionals=("evidence_id",),
     examples=({"evidence_id": "ev_k4tjim"},),
 )
-TOOLS: tuple[Tool, ...] = (DOCTOR, PROBE, CHECK, LIST, GET)
+TOOLS: tuple[Tool, ...] = (DOCTOR, PROBE, CHECK, COMPARE, LIST, GET)
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from perfcite.server.tools import TOOLS
+
 from .raw import environment, raw_server
 
 META = {
@@ -16,7 +18,7 @@ def test_a_client_that_discovers_and_then_initializes_connects(tmp_path: Path) -
         assert "2026-07-28" in raw.answer(7)["result"]["supportedVersions"]
         assert raw.initialize()["result"]["serverInfo"]["name"] == "perfcite"
         raw.send(id=8, method="tools/list")
-        assert len(raw.answer(8)["result"]["tools"]) == 5
+        assert len(raw.answer(8)["result"]["tools"]) == len(TOOLS)
 
 
 def test_a_client_that_discovers_and_stays_modern_is_served(tmp_path: Path) -> None:

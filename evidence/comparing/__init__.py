@@ -1,0 +1,1 @@
+"""Two records, metric by metric: what differs, and whether a difference was shown."""
