@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from .. import __version__
 from ..evidence.payloads import EnvironmentData, ProfilerProbeData
 from ..evidence.records import ClaimClass, Identity, Input, Kind, Metric, Verdict, new_record
-from ..evidence.store import Stored
+from ..evidence.store import Store, Stored
 from .answers import of_record
 from .definition import Answer, Arguments, Session
 
@@ -70,7 +70,7 @@ async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
         data=EnvironmentData(
             facts=found.facts, findings=found.findings, can=found.can, profilers=profilers
         ),
-        identity=found.identity,
+        identity=hide_host(found.identity, session.store),
         metrics=found.metrics,
         missing=found.missing,
         limitations=limitations,
@@ -110,7 +110,15 @@ def this_machine(session: Session) -> Identity:
     from ..probes.doctor import host
     from ..probes.doctor.identity import identity
 
-    return identity(session.system, host.read(session.system).section.facts)
+    here = identity(session.system, host.read(session.system).section.facts)
+    return hide_host(here, session.store)
+
+
+def hide_host(identity: Identity, store: Store) -> Identity:
+    """Put the store's pseudonym in the place of this host's name; a record's identity has one."""
+    if identity.host is None:
+        return identity
+    return identity.model_copy(update={"host": store.pseudonym(identity.host)})
 
 
 def keep(
@@ -134,8 +142,6 @@ def keep(
     given = arguments.model_dump(mode="json", exclude_none=True)
     if session.sysroot:
         given["sysroot"] = session.sysroot
-    if identity.host:
-        identity = identity.model_copy(update={"host": session.store.pseudonym(identity.host)})
     record = new_record(
         kind=kind,
         claim_class=claim_class,

@@ -1,4 +1,4 @@
-"""Commands that keep the store itself: verify, seal, export, import, prune. No tool of an agent."""
+"""Commands for people about the store: verify, seal, report, export, import, prune. No agent's tool."""
 
 import argparse
 import re
@@ -52,6 +52,15 @@ def add(commands: Any) -> None:
         commands, "import", "Import evidence", "Take records from an export.", _import
     )
     importing.add_argument("file", metavar="FILE")
+    report = _command(
+        commands,
+        "report",
+        "Write a report",
+        "Write records as one self-contained HTML page for a reviewer.",
+        _report,
+    )
+    report.add_argument("ids", nargs="+", metavar="ID")
+    report.add_argument("-o", "--output", required=True, metavar="FILE.html")
     prune = _command(
         commands,
         "prune",
@@ -156,6 +165,14 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
     moved = import_into(store, Path(options.file))
     print(f"{moved.records} new records, {moved.artifacts} new artifacts")
+    return 0
+
+
+def _report(options: argparse.Namespace, store: Store) -> int:
+    from .report import write_report
+
+    written = write_report(store, options.ids, Path(options.output))
+    print(f"{len(written)} records in {options.output}")
     return 0
 
 
