@@ -8,8 +8,9 @@ where a token differs, else the shorter length).
 from array import array
 from collections import Counter
 
+from .generated import Generated
 from .intervals import BOOTSTRAP_MAX
-from .keys import count_distinct, hashed_tokens
+from .keys import count_distinct, hash_of
 from .noise import BINS, bin_of
 
 FIRST_DIVERGENCES_KEPT = 1_000
@@ -22,65 +23,97 @@ class Agreement:
         """`below` counts pairs whose prefix agreement is under `threshold`."""
         self._threshold = threshold
         self.below = 0
-        self.n = 0
         self.vacuous = 0
         self.identical = 0
-        self.equal_positions = 0
-        self.positions = 0
-        self.macro_sum = 0.0
-        self.prefix_sum = 0.0
-        self.prefix_squares = 0.0
-        self.prefixes: list[float] | None = []
+        self.diverging = 0
         self.first_kept: list[int | None] = []
         self.first: Counter[int] = Counter()
         self.worst: tuple[float, int, int] | None = None
-
-    @property
-    def diverging(self) -> int:
-        """Pairs that are not identical."""
-        return self.n - self.identical
+        self._identical_positions = 0
+        self._parted_positions = 0
+        self._parted_equal = 0
+        self._macro_sum = 0.0
+        self._prefix_sum = 0.0
+        self._prefix_squares = 0.0
+        self._prefixes: list[float] | None = []
 
     def add_vacuous(self) -> None:
         """Take a pair of two empty sequences."""
         self.vacuous += 1
         self._keep(None)
 
-    def add_identical(self, length: int) -> None:
-        """Take an identical pair of `length` tokens."""
-        self.identical += 1
-        self._keep(None)
-        self._add(1.0, length, length)
+    def add_identical(self, tokens: int, pairs: int = 1) -> None:
+        """Take identical pairs of `tokens` tokens in all."""
+        self.identical += pairs
+        self._identical_positions += tokens
+        room = FIRST_DIVERGENCES_KEPT - len(self.first_kept)
+        if room > 0:
+            self.first_kept.extend([None] * min(pairs, room))
 
     def add_parted(self, index: int, equal: int, longer: int, line: int) -> None:
         """Take a pair that parts at `index`, with `equal` positions of `longer` the same."""
         self._keep(index)
+        self.diverging += 1
         self.first[index] += 1
         prefix = index / longer
         self.below += self._threshold is not None and prefix < self._threshold
         if self.worst is None or prefix < self.worst[0]:
             self.worst = (prefix, line, index)
-        self._add(prefix, equal, longer)
-
-    def _add(self, prefix: float, equal: int, longer: int) -> None:
-        self.n += 1
-        self.equal_positions += equal
-        self.positions += longer
-        self.macro_sum += equal / longer
-        self.prefix_sum += prefix
-        self.prefix_squares += prefix * prefix
-        if self.prefixes is not None:
-            self.prefixes.append(prefix)
-            if self.n > BOOTSTRAP_MAX:
-                self.prefixes = None
+        self._parted_equal += equal
+        self._parted_positions += longer
+        self._macro_sum += equal / longer
+        self._prefix_sum += prefix
+        self._prefix_squares += prefix * prefix
+        if self._prefixes is not None:
+            self._prefixes.append(prefix)
+            if len(self._prefixes) > BOOTSTRAP_MAX:
+                self._prefixes = None
 
     def _keep(self, index: int | None) -> None:
         if len(self.first_kept) < FIRST_DIVERGENCES_KEPT:
             self.first_kept.append(index)
 
     @property
+    def n(self) -> int:
+        """Pairs with at least one token."""
+        return self.identical + self.diverging
+
+    @property
+    def prefix_sum(self) -> float:
+        """Sum of all prefix agreements."""
+        return self.identical + self._prefix_sum
+
+    @property
     def prefix_mean(self) -> float:
         """Mean prefix agreement, 0 to 1; only where there is a pair."""
         return self.prefix_sum / self.n
+
+    @property
+    def prefix_variance(self) -> float:
+        """Variance of the prefix agreements."""
+        return (self.identical + self._prefix_squares) / self.n - self.prefix_mean**2
+
+    @property
+    def prefixes(self) -> list[float] | None:
+        """Every prefix agreement, identical pairs first; None where there are too many."""
+        if self._prefixes is None or self.n > BOOTSTRAP_MAX:
+            return None
+        return [1.0] * self.identical + self._prefixes
+
+    @property
+    def positions(self) -> int:
+        """Positions of the longer sequence, over all pairs."""
+        return self._identical_positions + self._parted_positions
+
+    @property
+    def equal_positions(self) -> int:
+        """Positions with the same token on both sides, over all pairs."""
+        return self._identical_positions + self._parted_equal
+
+    @property
+    def macro(self) -> float:
+        """Mean over pairs of each pair's position-wise agreement."""
+        return (self.identical + self._macro_sum) / self.n
 
     def first_median(self) -> float | None:
         """Give the median first divergence of the diverging pairs."""
@@ -105,23 +138,37 @@ class Exercise:
     def __init__(self) -> None:
         """Start with no pair."""
         self.hashes = array("Q")
-        self.at_risk = 0
-        self.longest = 0
         self.longest_context: int | None = None
-        self.decoded = 0
         self._empty = 0
         self._risks: Counter[int] = Counter()
 
-    def add(self, tokens: list[int], prompt_len: int | None, risk: int) -> None:
+    def add(self, reference: Generated, risk: int) -> None:
         """Take the reference side of a pair, `risk` tokens of which were compared."""
-        self.hashes.append(hashed_tokens(tokens))
-        self._empty += not tokens
-        self.at_risk += risk
+        self.hashes.append(hash_of(reference))
+        self._empty += not reference.tokens
         self._risks[risk] += 1
-        self.longest = max(self.longest, risk)
-        self.decoded += risk > 1
-        if prompt_len is not None:
-            self.longest_context = max(self.longest_context or 0, prompt_len + risk)
+        if reference.prompt_len is not None:
+            self.longest_context = max(self.longest_context or 0, reference.prompt_len + risk)
+
+    def add_plain(self, hashes: list[int], lengths: list[int]) -> None:
+        """Take identical pairs by hash and length."""
+        self.hashes.extend(hashes)
+        self._risks.update(lengths)
+
+    @property
+    def at_risk(self) -> int:
+        """Tokens compared, over all pairs."""
+        return sum(risk * count for risk, count in self._risks.items())
+
+    @property
+    def longest(self) -> int:
+        """The most tokens compared in one pair."""
+        return max(self._risks, default=0)
+
+    @property
+    def decoded(self) -> bool:
+        """Whether any pair went beyond its first token, which prefill alone gives."""
+        return self.longest > 1
 
     def distinct(self) -> int:
         """Count distinct reference sequences; repeats are one sample."""

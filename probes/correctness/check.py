@@ -4,15 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...evidence.payloads import CorrectnessData
-from ...evidence.records import SUMMARY_LIMIT, Input, Metric, Verdict, one_line
+from ...evidence.records import Input, Metric, Verdict
 from .compare import Compared, Limits, compare
 from .criteria import Criteria
-from .intervals import clean_bound
+from .reasons import reason, summary
 from .remarks import remarks
 from .report import data, metrics
-from .ruling import Control, Ruling, controlled, rule
+from .ruling import Control, controlled, rule
 from .sources import FileSource, RecordSource, Source
-from .wording import count, number, percent, several, tokens
 
 __all__ = ["Criteria", "FileSource", "Judgement", "RecordSource", "Source", "check"]
 
@@ -62,8 +61,8 @@ def check(
     ruling = rule(criteria, compared, floor)
     return Judgement(
         verdict=ruling.verdict,
-        reason=_reason(criteria, compared, ruling),
-        summary=one_line(f"{ruling.verdict}: {_short(compared, ruling)}", SUMMARY_LIMIT),
+        reason=reason(criteria, compared, ruling),
+        summary=summary(compared, ruling),
         metrics=tuple(metrics(criteria, compared)),
         missing=tuple(_missing(criteria, compared)),
         limitations=tuple(remarks(criteria, compared, floor, ruling)),
@@ -88,105 +87,6 @@ class _Progress:
             self._tick(self._done, self._total)
 
 
-def _reason(criteria: Criteria, compared: Compared, ruling: Ruling) -> str:
-    """Say why this verdict, with the numbers."""
-    found = ruling.blocked or ruling.failed or ruling.open
-    agreement = compared.figures.agreement
-    if not agreement.n:
-        return _sentences([found[0]])
-    parts = [_headline(compared)]
-    if found:
-        parts.append("; ".join(found[:2]))
-    if agreement.diverging:
-        parts.append(_classes(criteria, compared, ruling))
-    else:
-        parts.append(_bound(compared))
-    return _sentences([part for part in parts if part])
-
-
-def _headline(compared: Compared) -> str:
-    agreement, exercise = compared.figures.agreement, compared.figures.exercise
-    if agreement.diverging:
-        median = agreement.first_median() or 0
-        return (
-            f"{count(agreement.diverging)} of {several(agreement.n, 'sequence')} diverge, first at a"
-            f" median of {tokens(median)} tokens"
-            + (
-                f" ({number(1000 * agreement.diverging / exercise.at_risk)} per 1,000 at risk)"
-                if exercise.at_risk
-                else ""
-            )
-        )
-    distinct = exercise.distinct()
-    context = (
-        f", longest context {count(exercise.longest_context)}"
-        if exercise.longest_context is not None
-        else f", longest {count(exercise.longest)}"
-    )
-    return (
-        f"{count(agreement.n)} of {several(agreement.n, 'sequence')} are identical over"
-        f" {several(exercise.at_risk, 'token')} ({count(distinct)} distinct{context})"
-    )
-
-
-def _bound(compared: Compared) -> str:
-    distinct = compared.figures.exercise.distinct()
-    return (
-        f"so many clean prompts leave at most {percent(clean_bound(distinct))} of prompts that could"
-        " diverge (95 %)"
-    )
-
-
-def _classes(criteria: Criteria, compared: Compared, ruling: Ruling) -> str:
-    """Say what the divergences are, and whether the margins' own noise explains the flips."""
-    partings, noise = compared.figures.partings, compared.figures.noise
-    kinds = partings.kinds
-    if partings.without_tables == partings.count:
-        return ""
-    if kinds["near_tie"] == partings.count:
-        text = f"{'all are near ties' if partings.count > 1 else 'it is a near tie'} (gap at most {criteria.near_tie_nats:g} nats), as rounding makes them"
-        if ruling.verdict == "FAIL" and criteria.criterion == "identical":
-            text += "; criterion=rounding judges by that"
-    else:
-        shown = [
-            f"{count(kinds[kind])} {word}"
-            for kind, word in (
-                ("near_tie", "near ties" if kinds["near_tie"] != 1 else "near tie"),
-                ("ambiguous", "ambiguous"),
-                ("decisive", "decisive"),
-                ("length", "in length only"),
-                ("unknown", "unknown"),
-            )
-            if kinds[kind] or kind == "decisive"
-        ]
-        text = "by their gaps: " + ", ".join(shown)
-    median = noise.margins.quantile(0.5)
-    if partings.flip_max is not None and median is not None and noise.margin_max is not None:
-        text += (
-            f". Largest flip {number(partings.flip_max)} nats, where margins that kept their pick"
-            f" move by {number(median)} (median) to {number(noise.margin_max)}"
-        )
-    return text
-
-
-def _short(compared: Compared, ruling: Ruling) -> str:
-    """Give the summary after the verdict."""
-    found = ruling.blocked or ruling.failed or ruling.open
-    agreement = compared.figures.agreement
-    if not agreement.n:
-        return found[0]
-    if agreement.diverging:
-        kinds = compared.figures.partings.kinds
-        classes = ", ".join(f"{count(kinds[k])} {k.replace('_', ' ')}" for k in kinds if kinds[k])
-        text = (
-            f"{count(agreement.diverging)} of {several(agreement.n, 'sequence')} diverge ({classes}),"
-            f" prefix agreement {percent(agreement.prefix_mean)}"
-        )
-    else:
-        text = _headline(compared)
-    return "; ".join([text, *found[:1]])
-
-
 def _missing(criteria: Criteria, compared: Compared) -> list[str]:
     """Name what was wanted and could not be had."""
     figures = compared.figures
@@ -201,7 +101,3 @@ def _missing(criteria: Criteria, compared: Compared) -> list[str]:
 def _inputs(compared: Compared, control: Control | None) -> tuple[Input, ...]:
     third = (control.compared.candidate,) if control is not None else ()
     return (compared.reference, compared.candidate, *third)
-
-
-def _sentences(parts: list[str]) -> str:
-    return " ".join(part[:1].upper() + part[1:].rstrip(".") + "." for part in parts)

@@ -9,7 +9,7 @@ from ...evidence.records import Input
 from .agreement import Agreement, Exercise
 from .divergence import DECISIVE_NATS, NEAR_TIE_NATS, first_difference, parted
 from .generated import Generated
-from .keys import PositionIndex
+from .keys import MASK, KeyIndex
 from .noise import Noise
 from .pairing import (
     Alignment,
@@ -23,6 +23,7 @@ from .pairing import (
     settled,
 )
 from .partings import Partings
+from .plain import Plain
 from .side import Side
 from .sources import Feed, Source, Tick
 
@@ -56,19 +57,27 @@ class Comparison:
 
     def add(self, reference: Generated | None, candidate: Generated | None) -> None:
         """Take the next pair; None where one side has no such sequence."""
+        if reference is candidate and reference is not None and reference.bare:
+            self._add_same(reference)
+            return
         if reference is not None:
             self.reference.add(reference)
         if candidate is not None:
             self.candidate.add(candidate)
         if reference is None or candidate is None:
             return
-        self._compare_prompts(reference, candidate)
+        if not (reference.bare or candidate.bare):
+            self._compare_prompts(reference, candidate)
         left, right = reference.tokens, candidate.tokens
         longer, shorter = max(len(left), len(right)), min(len(left), len(right))
-        first = None if reference is candidate else first_difference(left, right)
+        same = left is right or left == right
+        first = None if same else first_difference(left, right)
         agreeing = shorter if first is None else first
-        self.exercise.add(left, reference.prompt_len, agreeing + (first is not None))
+        self.exercise.add(reference, agreeing + (first is not None))
         self.noise.add(reference, candidate, agreeing)
+        for side, sequence in ((self.reference, reference), (self.candidate, candidate)):
+            if sequence.tables is not None:
+                side.look_for_other_picks(sequence, agreeing + (first is not None))
         if not longer:
             self.agreement.add_vacuous()
         elif agreeing == longer:
@@ -81,6 +90,27 @@ class Comparison:
                 reference, candidate, agreeing, limits.near_tie_nats, limits.decisive_nats
             )
             self.partings.add(reference, candidate, divergence)
+
+    def _add_same(self, sequence: Generated) -> None:
+        """Take a pair of equal lines that record tokens alone: what `add` does, without the rest."""
+        length = len(sequence.tokens)
+        self.reference.add(sequence)
+        self.candidate.add(sequence)
+        self.exercise.add(sequence, length)
+        if length:
+            self.noise.agreeing += length
+            self.agreement.add_identical(length)
+        else:
+            self.agreement.add_vacuous()
+
+    def add_plain(self, lines: Plain) -> None:
+        """Take many pairs of equal lines of plain ids."""
+        tokens = sum(lines.lengths)
+        for side in (self.reference, self.candidate):
+            side.add_plain(len(lines.lengths), tokens, lines.loops, lines.varied)
+        self.exercise.add_plain([h & MASK for h in lines.hashes], lines.lengths)
+        self.noise.agreeing += tokens
+        self.agreement.add_identical(tokens, len(lines.lengths))
 
     def _compare_prompts(self, reference: Generated, candidate: Generated) -> None:
         one, other = reference.prompt, candidate.prompt
@@ -150,19 +180,23 @@ def _by_key(reference: Source, candidate: Source, limits: Limits, tick: Tick) ->
         compared.alignment.doubts[:] = [_why_no_rule(ours, theirs)]
         return compared
     keys = theirs.ids if rule == "id" else theirs.prompts
-    index = PositionIndex(keys.hashes, theirs.positions)
+    index = KeyIndex(keys.hashes)
     with ExitStack() as stack:
         left = stack.enter_context(closing(Feed(reference, tick)))
         lookup = stack.enter_context(closing(Feed(candidate, tick)))
         figures = Comparison(limits)
         alignment = Alignment(rule=rule, order_differs=True)
-        _add_up(figures, alignment, by_position(left, lookup, rule, index))
+        _add_up(figures, alignment, by_position(left, lookup, rule, theirs, index))
         alignment.only_candidate = index.left
         return _finished(figures, alignment, left, feeds[1])
 
 
-def _add_up(figures: Comparison, alignment: Alignment, pairs: Iterator[Pair]) -> None:
-    for reference, candidate in pairs:
+def _add_up(figures: Comparison, alignment: Alignment, pairs: Iterator[Pair | Plain]) -> None:
+    for pair in pairs:
+        if isinstance(pair, Plain):
+            figures.add_plain(pair)
+            continue
+        reference, candidate = pair
         figures.add(reference, candidate)
         alignment.only_reference += candidate is None
         alignment.only_candidate += reference is None

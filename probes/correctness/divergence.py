@@ -12,7 +12,7 @@ one position in fifty is an exact tie.
 from dataclasses import dataclass
 from itertools import compress, count
 from operator import ne
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .generated import Generated
 
@@ -20,6 +20,7 @@ NEAR_TIE_NATS = 0.25
 DECISIVE_NATS = 1.0
 # Recorded logits sit on a grid (0.125 in bf16), so a gap may equal a limit up to rounding.
 GAP_SLACK = 1e-6
+_BLOCK = 128
 
 Kind = Literal["near_tie", "ambiguous", "decisive", "length", "unknown"]
 KINDS: tuple[Kind, ...] = ("near_tie", "ambiguous", "decisive", "length", "unknown")
@@ -36,11 +37,10 @@ class Gap:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """One pair that parts at `index`. A token is None where that side had ended."""
+class Divergence(NamedTuple):
+    """One pair that parts at token `at`. A token is None where that side had ended."""
 
-    index: int
+    at: int
     kind: Kind
     reference_token: int | None
     candidate_token: int | None
@@ -61,9 +61,13 @@ class Divergence:
 
 def first_difference(left: list[int], right: list[int]) -> int | None:
     """Give the first index where two lists differ; None where one is a prefix of the other."""
-    if left == right:
-        return None
-    return next(compress(count(), map(ne, left, right)), None)
+    for start in range(0, min(len(left), len(right)), _BLOCK):
+        one, other = left[start : start + _BLOCK], right[start : start + _BLOCK]
+        if one != other:  # comparing slices is several times faster than element by element
+            found = next(compress(count(start), map(ne, one, other)), None)
+            if found is not None:
+                return found
+    return None
 
 
 def parted(
@@ -78,6 +82,8 @@ def parted(
             candidate.tokens[index] if index < len(candidate.tokens) else None,
         )
     picked, other = reference.tokens[index], candidate.tokens[index]
+    if reference.tables is None and candidate.tables is None:
+        return Divergence(index, "unknown", picked, other)
     gaps = _gap(reference, index, picked, other), _gap(candidate, index, other, picked)
     return Divergence(index, _kind(gaps, near, decisive), picked, other, *gaps)
 

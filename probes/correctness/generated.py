@@ -1,5 +1,6 @@
 """One generated sequence, and the strict reading of its token ids and log-probabilities."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -33,6 +34,8 @@ class Generated:
 
     `logprobs` has one value a token, in nats; `holes` says that some are None. `flaw` says what is
     wrong with the recorded log-probabilities, which are then None: tokens remain usable.
+    `region` is the JSON list that the tokens were read from, where it holds nothing but ids; `bare`
+    says that nothing but tokens was recorded.
     `notes` are things about the recording that a reader should know.
     """
 
@@ -49,6 +52,8 @@ class Generated:
     flaw: str | None = None
     notes: tuple[str, ...] = field(default=())
     line: int = 0
+    region: bytes = b""
+    bare: bool = False
 
 
 def as_tokens(value: Any, where: str, what: str = "tokens") -> list[int]:
@@ -135,7 +140,7 @@ def _wrong_token(index: int, token: Any) -> str:
         )
     if type(token) is int and token < 0:
         return f"token {index} is {token}, a padding label?; {accepted}"
-    return f"token {index} is {_shown(token)}, {_kind(token)}; {accepted}"
+    return f"token {index} is {_shown(token)}; {accepted}"
 
 
 def _kind(value: Any) -> str:
@@ -148,5 +153,5 @@ def _kind(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 24 else text[:23] + "…"

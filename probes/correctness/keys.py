@@ -7,6 +7,10 @@ strings themselves are compared.
 from array import array
 from collections.abc import Iterable, Sequence
 
+import orjson
+
+from .generated import Generated
+
 MASK = (1 << 64) - 1
 _IN_ONE_SET = 200_000
 
@@ -45,41 +49,39 @@ class Keys:
         return False
 
 
-class PositionIndex:
-    """Key hash -> position, in 16 bytes a slot: an open-addressed table, at most two thirds full."""
+class KeyIndex:
+    """Key hash -> its ordinal, in 8 bytes a slot: an open-addressed table, two thirds full at most."""
 
-    def __init__(self, hashes: Sequence[int], positions: Sequence[int]) -> None:
-        """Index `positions` (below 2^63) by `hashes`, which are distinct."""
+    def __init__(self, hashes: Sequence[int]) -> None:
+        """Index `hashes`, which are distinct, by their place in the sequence."""
+        self._hashes = hashes
         self._bits = max(4, (len(hashes) * 3 // 2).bit_length())
-        self._hashes = array("Q", bytes(8 << self._bits))
-        self._positions = array("Q", bytes(8 << self._bits))
-        for key, position in zip(hashes, positions, strict=True):
-            slot = self._slot(key)
-            self._hashes[slot] = key
-            self._positions[slot] = position + 1
+        self._slots = array("Q", bytes(8 << self._bits))
+        for ordinal, key in enumerate(hashes):
+            self._slots[self._slot(key)] = ordinal + 1
         self.left = len(hashes)
 
     def take(self, key: int) -> int | None:
-        """Give the position of a key, once; None where it is unknown."""
-        slot = self._slot(key)
-        position = self._positions[slot]
-        if not position:
+        """Give the ordinal of a key; None where it is unknown. Each is asked for once."""
+        ordinal = self._slots[self._slot(key)]
+        if not ordinal:
             return None
         self.left -= 1
-        return position - 1
+        return ordinal - 1
 
     def _slot(self, key: int) -> int:
         """Find the slot that holds `key`, or the free one where it would go."""
         mask = (1 << self._bits) - 1
         slot = key & mask
-        while self._positions[slot] and self._hashes[slot] != key:
+        while self._slots[slot] and self._hashes[self._slots[slot] - 1] != key:
             slot = (slot + 1) & mask
         return slot
 
 
-def hashed_tokens(tokens: list[int]) -> int:
-    """Hash a sequence of token ids."""
-    return hash(tuple(tokens)) & MASK
+def hash_of(sequence: Generated) -> int:
+    """Hash a sequence's tokens, as the JSON list that they are without spaces."""
+    region = sequence.region or orjson.dumps(sequence.tokens)
+    return hash(region.translate(None, b" ") if b" " in region else region) & MASK
 
 
 def count_distinct(hashes: Sequence[int]) -> int:

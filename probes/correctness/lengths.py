@@ -28,7 +28,7 @@ class Lengths:
     def add(self, reference: Generated, candidate: Generated, divergence: Divergence) -> None:
         """Take a pair that differs in length only."""
         self.count += 1
-        index = divergence.index
+        index = divergence.at
         candidate_shorter = len(candidate.tokens) == index
         short, long = (candidate, reference) if candidate_shorter else (reference, candidate)
         self.candidate_shorter += candidate_shorter

@@ -31,7 +31,7 @@ _FOREIGN = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
-_BLANK = b" \t\r"
+BLANK = b" \t\r"
 
 
 class _Hashing(io.RawIOBase):
@@ -46,20 +46,24 @@ class _Hashing(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        data = self._raw.read(len(buffer))
+    def read(self, size: int = -1) -> bytes:
+        data = self._raw.read(size)
         self.digest.update(data)
         self.size += len(data)
         self._tick(len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
 
 class Lines:
-    """Iterate over the lines of one file, once. Blank lines may only stand at its end.
+    """The lines of one file, given once and in order. Blank lines may only stand at its end.
 
     `number` (from 1) and `offset` (bytes into the decompressed text) belong to the line given last;
-    `sha256` and `size` are those of the whole file as it lies on disk, once the iteration ended.
+    `sha256` and `size` are those of the whole file as it lies on disk, once the end was reached.
     """
 
     def __init__(self, raw: BinaryIO, label: str, tick: Callable[[int], None]) -> None:
@@ -67,7 +71,13 @@ class Lines:
         self.label = label
         self.number = 0
         self.offset = 0
+        self._raw = raw
         self._hashing = _Hashing(raw, tick)
+        self._blocks = self._cut()
+        self._block: list[bytes] = []
+        self._at = 0
+        self._end = 0
+        self._blank = 0
 
     @property
     def sha256(self) -> str:
@@ -79,32 +89,47 @@ class Lines:
         """Bytes that were read from disk."""
         return self._hashing.size
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Give each line without its line ending.
+    def next(self) -> bytes | None:
+        """Give the next line without white space around it; None at the end.
 
         Raises:
             InputError: a blank line inside, a line or file over its bound, a damaged or foreign file.
         """
-        blank = 0
-        end = 0
-        for line in self._cut():
-            self.number += 1
-            self.offset, end = end, end + len(line) + 1
-            line = line.strip(_BLANK)
+        while True:
+            while self._at >= len(self._block):
+                block = next(self._blocks, None)
+                if block is None:
+                    return None
+                self._block, self._at = block, 0
+            line = self._block[self._at]
+            self.skip(1)
+            line = line.strip(BLANK)
             if self.number == 1:
-                line = line.removeprefix(BOM).strip(_BLANK)
+                line = line.removeprefix(BOM).strip(BLANK)
             if not line:
-                blank = blank or self.number
+                self._blank = self._blank or self.number
                 continue
-            if blank:
+            if self._blank:
                 raise InputError(
-                    f"{self.label} line {blank}: a blank line inside the file may be a lost"
+                    f"{self.label} line {self._blank}: a blank line inside the file may be a lost"
                     " generation and shifts the pairing; write [] for an empty one"
                 )
-            yield line
+            return line
 
-    def _cut(self) -> Iterator[bytes]:
-        """Cut the decompressed text at line feeds."""
+    def ahead(self) -> list[bytes]:
+        """Give the lines after the last one that are in memory already, white space included."""
+        return self._block[self._at :]
+
+    def skip(self, count: int) -> None:
+        """Go past `count` of the lines that `ahead` gives."""
+        skipped = self._block[self._at : self._at + count]
+        self._at += count
+        self.number += count
+        self.offset = self._end
+        self._end += sum(map(len, skipped)) + count
+
+    def _cut(self) -> Iterator[list[bytes]]:
+        """Cut the decompressed text at line feeds, a block of lines at a time."""
         held: list[bytes] = []
         held_size = 0
         for chunk in self._chunks():
@@ -113,21 +138,20 @@ class Lines:
                 held.append(lines[0])
                 lines[0] = b"".join(held)
                 held, held_size = [], 0
-            rest = lines.pop()
-            yield from lines
-            held.append(rest)
-            held_size += len(rest)
+            held.append(lines.pop())
+            held_size += len(held[-1])
+            yield lines
             if held_size > LINE_LIMIT:
                 raise InputError(
                     f"{self.label} line {self.number + 1}: longer than the bound of"
                     f" {LINE_LIMIT >> 20} MiB a line; write one sequence a line"
                 )
         if held_size:
-            yield b"".join(held)
+            yield [b"".join(held)]
 
     def _chunks(self) -> Iterator[bytes]:
         total = 0
-        text = decompressed(io.BufferedReader(self._hashing, CHUNK), self.label)
+        text = decompressed(self._hashing, self._raw, self.label)
         try:
             while chunk := text.read(CHUNK):
                 if not total:
@@ -149,14 +173,15 @@ class Lines:
             pass
 
 
-def decompressed(raw: "io.BufferedReader[Any]", label: str) -> IO[bytes]:
-    """Give the text of a plain, gzip or zstd stream, told apart by its first bytes."""
-    magic = raw.peek(8)[:8]
+def decompressed(reader: io.RawIOBase, raw: BinaryIO, label: str) -> IO[bytes]:
+    """Give the text behind `reader`, which reads `raw`: plain, gzip or zstd by its first bytes."""
+    magic = raw.read(len(ZSTD))
+    raw.seek(0)
     if magic.startswith(GZIP):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
+        return cast(IO[bytes], gzip.GzipFile(fileobj=io.BufferedReader(reader, CHUNK), mode="rb"))
     if magic.startswith(ZSTD):
-        return _zstd(raw, label)
-    return raw
+        return _zstd(io.BufferedReader(reader, CHUNK), label)
+    return cast(IO[bytes], reader)
 
 
 def spooled(raw: BinaryIO, label: str) -> BinaryIO:
@@ -164,10 +189,10 @@ def spooled(raw: BinaryIO, label: str) -> BinaryIO:
 
     A plain file is used as it is; a compressed one is written out to a temporary file.
     """
-    reader = io.BufferedReader(cast(io.RawIOBase, raw), CHUNK)
-    text = decompressed(reader, label)
-    if text is reader:
-        return cast(BinaryIO, reader)
+    reader = cast(io.RawIOBase, raw)
+    text = decompressed(reader, raw, label)
+    if cast(object, text) is reader:
+        return cast(BinaryIO, raw if isinstance(raw, io.BytesIO) else io.BufferedReader(reader))
     copy = tempfile.TemporaryFile(prefix="perfcite-")  # noqa: SIM115 - the caller closes it
     while chunk := text.read(CHUNK):
         copy.write(chunk)
@@ -178,10 +203,10 @@ def line_at(text: BinaryIO, offset: int) -> bytes:
     """Read the line that starts at `offset` of a decompressed text."""
     text.seek(offset)
     line = text.readline(LINE_LIMIT + 1)
-    return line.strip(b"\n" + _BLANK).removeprefix(BOM).strip(_BLANK)
+    return line.strip(b"\n" + BLANK).removeprefix(BOM).strip(BLANK)
 
 
-def _zstd(raw: "io.BufferedReader[Any]", label: str) -> IO[bytes]:
+def _zstd(raw: Any, label: str) -> IO[bytes]:
     try:
         return cast(IO[bytes], import_module("compression.zstd").ZstdFile(raw))
     except ImportError:

@@ -6,16 +6,23 @@ indexed and read by position.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import eq
 from typing import Literal
 
 from .generated import Generated
-from .keys import MASK, Keys, PositionIndex, combined, count_distinct
+from .keys import MASK, KeyIndex, Keys, combined, count_distinct
+from .lines import BLANK
+from .plain import Plain, looks_plain, plain_lines
 from .sources import Feed
 
 Rule = Literal["id", "prompt", "line"]
 Pair = tuple[Generated | None, Generated | None]
+# The first lines are read one by one, for they are shown and looked at more closely.
+_READ_SINGLY = 1_000
+_BLOCK_LEAST = 8
 
 
 class OrderDiffers(Exception):
@@ -41,24 +48,39 @@ class Catalogue:
     ids: Keys = field(default_factory=Keys)
     prompts: Keys = field(default_factory=Keys)
     positions: "array[int]" = field(default_factory=lambda: array("Q"))
+    lines: "array[int]" = field(default_factory=lambda: array("Q"))
+
+    def add_nameless(self, count: int) -> None:
+        """Take sequences without keys."""
+        self.ids.absent += count
+        self.prompts.absent += count
 
     def add(self, sequence: Generated) -> None:
         """Take the keys of the next sequence."""
         self.ids.add(sequence.id)
         self.prompts.add(sequence.prompt)
 
+    def places(self, ordinal: int) -> tuple[int, int]:
+        """Give the position and line number of a sequence by its ordinal."""
+        return self.positions[ordinal], self.lines[ordinal]
 
-def in_step(left: Feed, right: Feed, known: Catalogue, *, strict: bool) -> Iterator[Pair]:
+
+def in_step(left: Feed, right: Feed, known: Catalogue, *, strict: bool) -> Iterator[Pair | Plain]:
     """Pair sequence by sequence. Equal lines are read once and give one object for both sides.
 
     `known` collects the keys of the left side, and counts as absent what either side lacks. What
-    one side has more of comes last, beside None.
+    one side has more of comes last, beside None. After a thousand lines, equal lines of plain ids
+    come many at once.
 
     Raises:
         OrderDiffers: when `strict`, at the first pair whose ids (else prompts) differ.
     """
+    read = 0
     while True:
         if not left.pending and not right.pending:
+            if read >= _READ_SINGLY and left.only_lines and right.only_lines:
+                read = read if (yield from _by_block(left, right, known)) else 0
+            read += 1
             a, b = left.raw(), right.raw()
             if a is not None and a == b:
                 for sequence in left.read(a):
@@ -66,7 +88,7 @@ def in_step(left: Feed, right: Feed, known: Catalogue, *, strict: bool) -> Itera
                     yield sequence, sequence
                 continue
             left.take(a)
-            right.take(b)
+            right.take(b, left.pending)
         if not left.pending:
             left.take(left.raw())
         if not right.pending:
@@ -88,10 +110,38 @@ def in_step(left: Feed, right: Feed, known: Catalogue, *, strict: bool) -> Itera
         yield None, rest
 
 
-def by_position(left: Feed, right: Feed, rule: Rule, index: PositionIndex) -> Iterator[Pair]:
+def _by_block(left: Feed, right: Feed, known: Catalogue) -> Generator[Pair | Plain, None, bool]:
+    """Take whole blocks of lines while they are lists of plain ids and most are equal.
+
+    Gives False where they are not, and it is not worth another look soon.
+    """
+    while True:
+        ours, theirs = left.ahead(), right.ahead()
+        size = min(len(ours), len(theirs))
+        if size < _BLOCK_LEAST:
+            return True
+        same = list(map(eq, ours, theirs))
+        plain = plain_lines(list(compress(ours, same))) if 2 * sum(same) > size else None
+        apart = [i for i, equal in enumerate(same) if not equal]
+        if plain is None or not all(looks_plain(l[i]) for l in (ours, theirs) for i in apart):
+            return False
+        first, other = left.number + 1, right.number + 1
+        left.skip(size)
+        right.skip(size)
+        known.add_nameless(size)
+        yield plain
+        for i in apart:
+            [mine] = left.read(ours[i].strip(BLANK), first + i)
+            [yours] = right.read(theirs[i].strip(BLANK), other + i, mine)
+            yield mine, yours
+
+
+def by_position(
+    left: Feed, right: Feed, rule: Rule, listed: Catalogue, index: KeyIndex
+) -> Iterator[Pair]:
     """Pair each sequence of the left side with the right side's of the same id or prompt.
 
-    `index` holds the right side's positions; what nothing asked for stays in it.
+    `listed` is the right side's catalogue, `index` finds its keys; what nothing asked for stays in.
     """
     while True:
         if not left.pending:
@@ -100,8 +150,8 @@ def by_position(left: Feed, right: Feed, rule: Rule, index: PositionIndex) -> It
             return
         one = left.pending.popleft()
         key = one.id if rule == "id" else one.prompt
-        position = index.take(hash(key) & MASK)
-        other = right.fetch(position) if position is not None else None
+        ordinal = index.take(hash(key) & MASK)
+        other = right.fetch(*listed.places(ordinal)) if ordinal is not None else None
         if other is not None and key != (other.id if rule == "id" else other.prompt):
             other = None
         yield one, other
@@ -114,11 +164,13 @@ def catalogue(feed: Feed) -> Catalogue:
         for index, sequence in enumerate(feed.pending):
             listed.add(sequence)
             listed.positions.append(index)
+            listed.lines.append(sequence.line)
         return listed
     while (line := feed.raw()) is not None:
         for index, sequence in enumerate(feed.read(line)):
             listed.add(sequence)
             listed.positions.append(feed.position(index))
+            listed.lines.append(sequence.line)
     return listed
 
 

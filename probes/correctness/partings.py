@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .divergence import KINDS, Divergence
 from .generated import Generated
-from .keys import hashed_tokens
+from .keys import hash_of
 from .lengths import HINTED, Lengths
 
 WORST_KEPT = 3
@@ -78,7 +78,7 @@ class Partings:
     def _keep_worst(self, reference: Generated, candidate: Generated, d: Divergence) -> None:
         longer = max(len(reference.tokens), len(candidate.tokens))
         gap = d.worst if d.worst is not None else -1.0
-        entry = (gap, -d.index / longer, -self.count, Parted(reference.id, reference.line, d))
+        entry = (gap, -d.at / longer, -self.count, Parted(reference.id, reference.line, d))
         if len(self._worst) < WORST_KEPT:
             heapq.heappush(self._worst, entry)
         else:
@@ -86,11 +86,11 @@ class Partings:
 
     def _compare(self, reference: Generated, candidate: Generated, d: Divergence) -> None:
         left, right = reference.tokens, candidate.tokens
-        self.strays.add(hashed_tokens(right))
+        self.strays.add(hash_of(candidate))
         short, long = sorted((left, right), key=len)
         self.echoed += 0 < len(short) < len(long) and long[-len(short) :] == short
         self.same_text += reference.text is not None and reference.text == candidate.text
-        if d.index == 0:
+        if d.at == 0:
             self.at_start += 1
             self._reference_ids.update(left[:4096])
             self._candidate_ids.update(right[:4096])

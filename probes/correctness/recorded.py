@@ -12,6 +12,8 @@ import orjson
 
 from ...evidence.errors import InputError
 from .generated import (
+    SENTINEL,
+    TOKEN_MAX,
     Generated,
     as_finish,
     as_length,
@@ -23,32 +25,31 @@ from .responses import is_response, read_response
 from .settings import NO_SETTINGS, SETTING_KEYS, read_settings
 from .tables import BadTable, Tables
 
-# Each byte of a plain list of non-negative integers; every other byte becomes an x.
-_SHAPE = bytes(
-    ord("0") if chr(b).isdigit() and b < 128 else b if chr(b) in "[], \t" else ord("x")
-    for b in range(256)
-)
-_TEN_DIGITS = b"0" * 10  # a token id of ten digits may be over 2^31-1
 _OTHER_NAMES = ("token_ids", "output_ids", "output_token_ids", "generated_ids", "ids", "input_ids")
 
 
-def read_line(line: bytes, where: str) -> list[Generated]:
+def read_line(line: bytes, where: str, like: Generated | None = None) -> list[Generated]:
     """Read one line: one sequence, or those of a server's answer with several choices.
 
-    `where` is `FILE line N` for messages.
+    `where` is `FILE line N` for messages. `like` is the other side's sequence: what has the same
+    bytes there was read and checked already.
 
     Raises:
         InputError: the line is not JSON, or not one of the shapes, or holds something else than ids.
     """
-    if line[:1] == b"[":
-        shape = line.translate(_SHAPE)
-        if b"x" not in shape and _TEN_DIGITS not in shape and shape.count(b"[") == 1:
-            return [Generated(_loads(line, where))]
+    if like is not None and like.bare and line[:1] == b"[":
+        found = _read_rest(line, like)
+        if found is not None:
+            return [found]
     value = _loads(line, where)
     if isinstance(value, dict):
-        _refuse_repeated_keys(line, value, where)
-        return _read_object(value, line, where)
+        flat = line.count(b":") == len(value)
+        if not flat:
+            _refuse_repeated_keys(line, where)
+        return _read_object(value, line if flat else b"", where, like)
     if isinstance(value, list):
+        if _only_ids(line, value):
+            return [Generated(value, bare=True, region=line)]
         if value and all(isinstance(v, dict) for v in value):
             return read_document(line, value, where)
         return [Generated(as_tokens(value, where))]
@@ -60,7 +61,7 @@ def read_document(text: bytes, value: Any, where: str) -> list[Generated]:
 
     SGLang and llama.cpp answer a batch with one array of objects.
     """
-    _refuse_repeated_keys(text, value, where)
+    _refuse_repeated_keys(text, where)
     answers = value if isinstance(value, list) else [value]
     if not answers or not all(isinstance(a, dict) and is_response(a) for a in answers):
         shape = "array" if isinstance(value, list) else "document over several lines"
@@ -68,15 +69,52 @@ def read_document(text: bytes, value: Any, where: str) -> list[Generated]:
     return [g for answer in answers for g in read_response(answer, where)]
 
 
-def _read_object(value: dict[str, Any], line: bytes, where: str) -> list[Generated]:
+def _read_rest(line: bytes, like: Generated) -> Generated | None:
+    """Read a list that starts as another does; only what follows their last common comma is parsed.
+
+    None where that does not work; the whole line then says why.
+    """
+    comma = line.rfind(b",", 0, _common_length(line, like.region))
+    rest = b"[" + line[comma + 1 :]
+    if comma < 0 or rest == b"[]":
+        return None
+    try:
+        values = orjson.loads(rest)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(values, list) or not _only_ids(rest, values):
+        return None
+    shared = line.count(b",", 0, comma) + 1
+    return Generated(like.tokens[:shared] + values, bare=True, region=line)
+
+
+def _common_length(one: bytes, other: bytes) -> int:
+    """Give the length of the longest common prefix."""
+    for start in range(0, min(len(one), len(other)), 256):
+        a, b = one[start : start + 256], other[start : start + 256]
+        if a != b:
+            size = min(len(a), len(b))
+            differing = int.from_bytes(a[:size], "big") ^ int.from_bytes(b[:size], "big")
+            return start + size - (differing.bit_length() + 7) // 8
+    return min(len(one), len(other))
+
+
+def _read_object(
+    value: dict[str, Any], flat: bytes, where: str, like: Generated | None
+) -> list[Generated]:
+    """Read an object; `flat` is its line where it holds no other object."""
     if is_response(value):
         return read_response(value, where)
     if "tokens" not in value:
         _refuse_keys(value, where)
-    tokens = value["tokens"]
-    if not (isinstance(tokens, list) and _plain_ids(line)):
-        tokens = as_tokens(tokens, where)
-    logprobs, holes, flaw = as_logprobs(value.get("logprobs"), len(tokens))
+    tokens, region = value["tokens"], _region(flat, b"tokens")
+    if region and like is not None and like.region == region:
+        tokens = like.tokens
+    elif not (isinstance(tokens, list) and _only_ids(region, tokens)):
+        tokens, region = as_tokens(tokens, where), b""
+    logprobs, holes, flaw = value.get("logprobs"), False, None
+    if not _only_logprobs(_region(flat, b"logprobs"), logprobs, len(tokens)):
+        logprobs, holes, flaw = as_logprobs(logprobs, len(tokens))
     tables, table_note = _tables(value.get("top_logprobs"), len(tokens))
     prompt = as_text(value.get("prompt_sha256"), where, "prompt_sha256")
     return [
@@ -90,8 +128,9 @@ def _read_object(value: dict[str, Any], line: bytes, where: str) -> list[Generat
             prompt_len=as_length(value.get("prompt_len"), where, "prompt_len"),
             finish=as_finish(value.get("finish_reason")),
             text=value["text"] if isinstance(value.get("text"), str) else None,
-            settings=read_settings(value) if SETTING_KEYS & value.keys() else NO_SETTINGS,
+            settings=NO_SETTINGS if SETTING_KEYS.isdisjoint(value) else read_settings(value),
             flaw=flaw,
+            region=region,
             notes=(table_note,) if table_note else (),
         )
     ]
@@ -122,17 +161,44 @@ def _pairs(row: Any) -> Any:
     return row
 
 
-def _plain_ids(line: bytes) -> bool:
-    """Tell from the bytes that the value of "tokens" is a list of integers of at most nine digits.
+def _region(line: bytes, key: bytes) -> bytes:
+    """Give the bytes of the list that follows a key, brackets included; none where none does.
 
-    False means only that it takes a look at each value.
+    Only for an object without others in it. A quote inside a string is written with a backslash,
+    so the key with its colon and bracket can stand nowhere else.
     """
-    start = line.find(b'"tokens"')
-    if start < 0 or b"\\" in line or line.find(b'"tokens"', start + 8) >= 0:
+    start = line.find(b'"' + key + b'":[')
+    if start < 0:
+        start = line.find(b'"' + key + b'": [')
+        if start < 0:
+            return b""
+    opening = line.index(b"[", start)
+    return line[opening : line.find(b"]", opening) + 1]
+
+
+def _only_ids(region: bytes, values: list[Any]) -> bool:
+    """Tell from the bytes that a parsed list holds integers alone, and that none is too large.
+
+    False means only that each value must be looked at. Digits alone are never negative, so a sum
+    within the bound keeps each value within it (and is cheaper than the maximum).
+    """
+    if region.translate(None, b"0123456789, ") != b"[]":
         return False
-    opening = line.find(b"[", start)
-    shape = line[opening + 1 : line.find(b"]", opening)].translate(_SHAPE)
-    return b"x" not in shape and b"[" not in shape and _TEN_DIGITS not in shape
+    return bool(sum(values) <= TOKEN_MAX or max(values) <= TOKEN_MAX)
+
+
+def _only_logprobs(region: bytes, values: Any, count: int) -> bool:
+    """Tell from the bytes that a parsed list holds `count` negative numbers above the sentinel.
+
+    JSON has a minus only before a number or an exponent. Negative numbers whose sum is above the
+    sentinel are each above it. False means only that each value must be looked at.
+    """
+    signs = region.translate(None, b"0123456789., ")
+    if signs != b"[" + b"-" * count + b"]":
+        exponents = signs.count(b"e-")
+        if len(signs) != 2 + count + 2 * exponents or signs.count(b"-") != count + exponents:
+            return False
+    return len(values) == count > 0 and (sum(values) > SENTINEL or min(values) > SENTINEL)
 
 
 def _loads(line: bytes, where: str) -> Any:
@@ -178,14 +244,11 @@ def _refuse_keys(value: dict[str, Any], where: str) -> NoReturn:
     raise InputError(f'{where}: no "tokens" (a list of token ids); found {found}')
 
 
-def _refuse_repeated_keys(text: bytes, value: Any, where: str) -> None:
-    """Refuse an object that names a key twice.
+def _refuse_repeated_keys(text: bytes, where: str) -> None:
+    """Refuse an object that names a key twice, which the fast parser would let pass.
 
-    Every key has a colon, so as many colons as keys proves that none was dropped. Otherwise
-    (colons inside strings) the standard library's parser looks at each object.
+    Every key has a colon: a line with as many colons as keys needs no such look.
     """
-    if text.count(b":") == (len(value) if isinstance(value, dict) else -1):
-        return
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)

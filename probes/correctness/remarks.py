@@ -7,7 +7,7 @@ from .criteria import Criteria
 from .intervals import proportion
 from .lengths import Lengths
 from .ruling import Control, Ruling
-from .wording import count, number, percent, several, tokens
+from .wording import count, number, percent, sentence, several
 
 # Above this share of tokens that repeat one of their own sequence, text is mostly loops.
 _LOOPING = 0.8
@@ -22,16 +22,13 @@ def remarks(
         found += [*_causes(compared), *_missing_tables(compared)]
     found += [*_control(criteria, compared, control), *_noise(compared)]
     found += [*_recordings(criteria, compared), *_pairing(compared), *_scope(compared)]
-    # What the reason says already is not said twice; the rest of it is.
-    found += [_sentence(text) for text in (ruling.blocked + ruling.failed + ruling.open)[1:]]
+    found += [sentence(text) for text in ruling.aside]
     return list(dict.fromkeys(found))
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
-
-
 def _same(compared: Compared) -> Iterator[str]:
+    if not compared.figures.agreement.n:
+        return
     if compared.same_source and compared.reference.path is not None:
         yield "The same file stands on both sides: this shows only that it equals itself."
     elif compared.same_bytes:
@@ -114,10 +111,10 @@ def _length_causes(lengths: Lengths, diverging: int) -> Iterator[str]:
     if not one_sided:
         yield f"All {several(diverging, 'difference')} are in length only."
     elif len(lengths.last_ids) == 1 and lengths.last_ids.total() == diverging:
+        what = "The difference is" if diverging == 1 else f"All {count(diverging)} differences are"
         yield (
-            f"All {several(diverging, 'difference')} are one last token, id"
-            f" {next(iter(lengths.last_ids))}: the {longer} keeps the stop token, the {shorter} does"
-            " not?"
+            f"{what} one last token, id {next(iter(lengths.last_ids))}: the {longer} keeps the stop"
+            f" token and the {shorter} does not?"
         )
     elif len(surplus) == 1 and surplus.total() == diverging:
         yield (
@@ -131,7 +128,7 @@ def _length_causes(lengths: Lengths, diverging: int) -> Iterator[str]:
             " finish_reason."
         )
     elif not lengths.candidate_stopped:
-        yield f"All {several(diverging, 'difference')} are in length only: the {shorter} ends early."
+        yield f"The {shorter} ends early in {several(diverging, 'pair')}, and nothing else differs."
 
 
 def _missing_tables(compared: Compared) -> Iterator[str]:
@@ -228,10 +225,10 @@ def _scope(compared: Compared) -> Iterator[str]:
     exercise = figures.exercise
     if not figures.agreement.n:
         return
-    if not exercise.decoded:
+    if not exercise.decoded and not figures.agreement.diverging:
         yield "No more than one token a sequence was compared: decoding was not exercised."
     if not figures.agreement.diverging and exercise.longest_context is None:
         yield (
             f"Prompt lengths are not recorded: the longest context is known only to be"
-            f" {tokens(exercise.longest)} tokens or more, and a cache bug beyond it would not show."
+            f" {several(exercise.longest, 'token')} or more, and a cache bug beyond would not show."
         )

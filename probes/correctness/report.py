@@ -111,7 +111,7 @@ def _difference_metrics(criteria: Criteria, noise: Noise) -> Iterator[Metric]:
                 value=differences.quantile(share),
                 unit="nats",
                 statistic=statistic,
-                n=noise.covered,
+                n=differences.n,
             )
     if criteria.max_kl is not None:
         yield Metric(
@@ -148,7 +148,7 @@ def data(
             "only_reference": alignment.only_reference,
             "only_candidate": alignment.only_candidate,
         },
-        positionwise_macro_pct=100 * agreement.macro_sum / agreement.n if agreement.n else None,
+        positionwise_macro_pct=100 * agreement.macro if agreement.n else None,
         prefix_agreement_min_pct=_minimum(agreement),
         near_tie_density=figures.reference.near_tie_density,
         logprob_coverage=noise.covered / noise.agreeing if noise.covered else None,
@@ -201,7 +201,7 @@ def _recording(side: Side, sequences: int) -> RecordingData:
         tokens=side.tokens,
         with_logprobs=side.with_logprobs,
         with_top_logprobs=side.with_tables,
-        finish={name or "unknown": times for name, times in side.finish.items()},
+        finish=dict(side.finish),
         near_tie_density=side.near_tie_density,
     )
 
@@ -212,7 +212,7 @@ def _worst(parted: Parted) -> WorstPair:
     return WorstPair(
         id=parted.id,
         line=parted.line,
-        index=d.index,
+        index=d.at,
         kind=d.kind,
         tokens=(d.reference_token, d.candidate_token),
         gaps=(gaps[0].nats if gaps[0] else None, gaps[1].nats if gaps[1] else None),
@@ -243,13 +243,12 @@ def _minimum(agreement: Agreement) -> float | None:
 
 def _prefix_bounds(agreement: Agreement, sample: int) -> Bounds:
     """Bootstrap the mean over sequences; where all are equal, bound it by the exact-match rate."""
-    n = agreement.n
     if not agreement.diverging:
         return proportion(sample, sample)
-    if agreement.prefixes is not None:
-        return bootstrap_mean(agreement.prefixes, sample)
-    mean = agreement.prefix_mean
-    low, high = normal_mean(mean, agreement.prefix_squares / n - mean * mean, sample)
+    prefixes = agreement.prefixes
+    if prefixes is not None:
+        return bootstrap_mean(prefixes, sample)
+    low, high = normal_mean(agreement.prefix_mean, agreement.prefix_variance, sample)
     return max(low, 0.0), min(high, 1.0)
 
 

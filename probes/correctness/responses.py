@@ -22,6 +22,8 @@ HOW_TO_ASK = (
     " return_token_ids=true, llama.cpp for return_tokens=true, mlx-lm for logprobs=true"
 )
 _LLAMACPP = ("completion_probabilities", "tokens_predicted", "stop_type")
+_PARTS = ("meta_info", "details", "response")
+_MARKS = frozenset((*_LLAMACPP, *_PARTS, "choices", "error", "done"))
 
 Answer = Mapping[str, Any]
 
@@ -37,9 +39,11 @@ class Steps:
 
 def is_response(value: Answer) -> bool:
     """Tell a server's answer from an object of this project's own format."""
+    if _MARKS.isdisjoint(value):
+        return False
     return (
         isinstance(value.get("choices"), list)
-        or any(isinstance(value.get(k), dict) for k in ("meta_info", "details", "response"))
+        or any(isinstance(value.get(k), dict) for k in _PARTS)
         or any(k in value for k in _LLAMACPP)
         or ("tokens" not in value and ("error" in value or "done" in value))
     )

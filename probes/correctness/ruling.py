@@ -34,6 +34,17 @@ class Ruling:
             return "FAIL"
         return "UNPROVEN" if self.open else "PASS"
 
+    @property
+    def decisive(self) -> list[str]:
+        """What the verdict rests on; empty for PASS."""
+        return self.blocked or self.failed or self.open
+
+    @property
+    def aside(self) -> list[str]:
+        """What else was found, beyond the two things that the reason has room for."""
+        rest = self.decisive[2:]
+        return [*rest, *self.open] if self.failed and not self.blocked else rest
+
     def check(self, name: str, threshold: float, measured: float | None, met: bool | None) -> None:
         """Note one threshold and whether it was met."""
         self.checks.append(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import compress, count
+from itertools import compress
 from operator import ne
 
 from .divergence import GAP_SLACK
@@ -16,7 +16,7 @@ LOOP_LENGTH = 8
 NEAR_TIE_DENSITY_NATS = 0.1
 _SETTINGS_MAX = 32
 # How many sequences are looked at for repetition; a sample is enough for a remark.
-_LOOKED_AT = 1_000
+_LOOKED_AT = 200
 
 
 class Side:
@@ -29,12 +29,11 @@ class Side:
         self.tokens = 0
         self.with_logprobs = 0
         self.with_tables = 0
-        self.with_prompt_len = 0
         self.loops = 0
         self.varied = 0
         self.looked_at = 0
         self.repeated = 0
-        self.finish: Counter[str | None] = Counter()
+        self.finish: Counter[str] = Counter()
         self.settings: set[Settings] = set()
         self.flaws = 0
         self.flaw: str | None = None
@@ -50,16 +49,29 @@ class Side:
         length = len(tokens)
         self.sequences += 1
         self.tokens += length
-        self.with_logprobs += sequence.logprobs is not None
-        self.with_prompt_len += sequence.prompt_len is not None
-        self.finish[sequence.finish] += 1
+        if length >= LOOP_LENGTH:
+            if tokens[0] == tokens[-1] and tokens.count(tokens[0]) == length:
+                self.loops += 1
+            else:
+                self.varied += 1
         if self.sequences <= _LOOKED_AT:
             self.looked_at += length
             self.repeated += length - len(set(tokens))
-        if length >= LOOP_LENGTH:
-            looped = tokens[0] == tokens[-1] and tokens.count(tokens[0]) == length
-            self.loops += looped
-            self.varied += not looped
+        if not sequence.bare:
+            self._add_rest(sequence)
+
+    def add_plain(self, count: int, tokens: int, loops: int, varied: int) -> None:
+        """Take `count` sequences of which only tokens were recorded."""
+        self.sequences += count
+        self.tokens += tokens
+        self.loops += loops
+        self.varied += varied
+
+    def _add_rest(self, sequence: Generated) -> None:
+        """Take what was recorded beside the tokens."""
+        self.with_logprobs += sequence.logprobs is not None
+        if sequence.finish is not None:
+            self.finish[sequence.finish] += 1
         if sequence.settings is not NO_SETTINGS and len(self.settings) < _SETTINGS_MAX:
             self.settings.add(sequence.settings)
         if sequence.flaw is not None:
@@ -69,7 +81,7 @@ class Side:
             self.notes.update(sequence.notes)
         if sequence.tables is not None:
             self.with_tables += 1
-            self._look_at(sequence, sequence.tables)
+            self._look_for_ties(sequence.tables)
 
     @property
     def not_greedy(self) -> str | None:
@@ -90,12 +102,18 @@ class Side:
         """Give the share of positions whose best two tokens are within 0.1 nats."""
         return self.near_ties / self.table_positions if self.table_positions else None
 
-    def _look_at(self, sequence: Generated, tables: Tables) -> None:
-        """Count near ties, and look for a pick that was not the best."""
+    def _look_for_ties(self, tables: Tables) -> None:
+        """Count positions whose best two tokens are nearly tied."""
         gaps = [a - b for a, b in _known(zip(tables.best, tables.second, strict=True))]
         self.table_positions += len(gaps)
         self.near_ties += sum(g < NEAR_TIE_DENSITY_NATS for g in gaps)
-        for index in compress(count(), map(ne, sequence.tokens, tables.best_id)):
+
+    def look_for_other_picks(self, sequence: Generated, upto: int) -> None:
+        """Look for a pick that was not the best, at the first `upto` positions: those compared."""
+        tables = sequence.tables
+        if tables is None:
+            return
+        for index in compress(range(upto), map(ne, sequence.tokens, tables.best_id)):
             best = tables.best[index]
             own = _own_value(sequence, tables, index)
             if best is None or own is None or best - own <= GAP_SLACK:

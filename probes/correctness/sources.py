@@ -218,9 +218,7 @@ class Feed:
         self._text: BinaryIO | None = None
         self._raw = source.open()
         self._lines = Lines(self._raw or io.BytesIO(), source.label, tick)
-        self._iterator = iter(self._lines)
         self._first: bytes | None = None
-        self._number = 0
         if self._raw is None:
             self._hold(source.held())
         else:
@@ -237,24 +235,48 @@ class Feed:
         if self._first is not None:
             line, self._first = self._first, None
             return line
-        return next(self._iterator, None)
+        return self._lines.next()
 
-    def read(self, line: bytes) -> list[Generated]:
-        """Read the line that `raw` gave last."""
-        number = self._lines.number
-        return self._finished(read_line(line, f"{self.source.label} line {number}"), number)
+    @property
+    def only_lines(self) -> bool:
+        """Whether nothing is recorded beside the lines, for the whole source."""
+        return self._settings is NO_SETTINGS
 
-    def take(self, line: bytes | None) -> None:
-        """Read a line that `raw` gave into `pending`; nothing at the end."""
+    @property
+    def number(self) -> int:
+        """The number of the line that `raw` gave last."""
+        return self._lines.number
+
+    def ahead(self) -> list[bytes]:
+        """Give the following lines, as far as they are in memory, with white space around them."""
+        return [] if self._first is not None else self._lines.ahead()
+
+    def skip(self, count: int) -> None:
+        """Go past `count` of the lines that `ahead` gave."""
+        self._lines.skip(count)
+
+    def read(
+        self, line: bytes, number: int | None = None, like: Generated | None = None
+    ) -> list[Generated]:
+        """Read a line: the one that `raw` gave last, or that of a number.
+
+        `like` is the other side's sequence, which often starts the same.
+        """
+        number = self._lines.number if number is None else number
+        return self._finished(read_line(line, f"{self.source.label} line {number}", like), number)
+
+    def take(self, line: bytes | None, beside: deque[Generated] | None = None) -> None:
+        """Read a line that `raw` gave into `pending`; `beside` is the other side's pending."""
         if line is not None:
-            self.pending.extend(self.read(line))
+            like = beside[0] if beside is not None and len(beside) == 1 else None
+            self.pending.extend(self.read(line, like=like))
 
     def position(self, index: int) -> int:
         """Say where sequence `index` of the line given last can be found again."""
         return self._lines.offset << _SUB_BITS | index
 
-    def fetch(self, position: int) -> Generated:
-        """Give the sequence at a position; its line number is not known."""
+    def fetch(self, position: int, number: int) -> Generated:
+        """Give the sequence at a position; `number` is its line's."""
         if self._document is not None:
             return self._document[position]
         if self._text is None:
@@ -262,7 +284,8 @@ class Feed:
             assert raw is not None, "a source without bytes is held"
             self._text = spooled(raw, self.source.label)
         line = line_at(self._text, position >> _SUB_BITS)
-        return self._finished(read_line(line, self.source.label), 0)[position % (1 << _SUB_BITS)]
+        sequences = read_line(line, f"{self.source.label} line {number}")
+        return self._finished(sequences, number)[position % (1 << _SUB_BITS)]
 
     @property
     def is_document(self) -> bool:
@@ -279,27 +302,29 @@ class Feed:
         return self._lines.sha256 if self._raw is not None else None
 
     def _finished(self, sequences: list[Generated], number: int) -> list[Generated]:
-        if len(sequences) >= 1 << _SUB_BITS:
+        if len(sequences) >= 1 << _SUB_BITS and number:
             raise InputError(f"{self.source.label}: over {1 << _SUB_BITS} sequences in one line")
         for sequence in sequences:
-            sequence.line = number
+            sequence.line = number or sequence.line
             if self._settings is not NO_SETTINGS:
+                sequence.bare = False
                 sequence.settings = merged(self._settings, sequence.settings)
         return sequences
 
     def _hold(self, sequences: list[Generated]) -> None:
+        self._finished(sequences, 0)
         self._document = sequences
         self.pending.extend(sequences)
 
     def _open_document(self) -> None:
         """Read a file that is one JSON document over several lines, as pretty-printed answers are."""
-        first = next(self._iterator, None)
+        first = self._lines.next()
         if first is None or first[:1] not in (b"{", b"[") or first[-1:] in (b"}", b"]"):
             self._first = first
             return
         parts, size = [first], len(first)
         try:
-            for line in self._iterator:
+            while (line := self._lines.next()) is not None:
                 parts.append(line)
                 size += len(line)
                 if size > LINE_LIMIT:

@@ -26,6 +26,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+def sentence(text: str) -> str:
+    """Make a sentence of a clause; the name of an argument keeps its small letter."""
+    first = text.split(" ", 1)[0]
+    return (text if "_" in first else text[:1].upper() + text[1:]).rstrip(".") + "."
+
+
 def tokens(value: float) -> str:
     """Write a median of token counts: whole, or a half."""
     return f"{value:,.10g}"
