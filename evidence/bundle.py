@@ -11,7 +11,9 @@ from typing import BinaryIO
 
 from .artifacts import sha256_of
 from .errors import InputError
-from .store import RECORD_LIMIT, Store, blob_key, bytes_problem, marker_key, record_key
+from .layout import blob_key, marker_key, record_key
+from .store import RECORD_LIMIT, Store
+from .verifying import bytes_problem
 
 _RECORD = re.compile(r"records/([a-z2-7]{2})/(ev_[a-z2-7]{16})\.json")
 _BLOB = re.compile(r"blobs/([0-9a-f]{2})/([0-9a-f]{64})")
@@ -105,7 +107,7 @@ def import_into(store: Store, source: Path) -> Moved:
             else:
                 records += store.keys.create(key, path)
                 stored = store.load(key.rpartition("/")[2].removesuffix(".json"))
-                store.keys.create(marker_key(stored), b"")
+                store.keys.create(marker_key(stored.evidence_id, stored.record), b"")
     return Moved(records, blobs)
 
 

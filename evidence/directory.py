@@ -24,6 +24,7 @@ class Directory:
     def __init__(self, root: Path) -> None:
         """Take the folder as it is, there or not."""
         self.root = root
+        self._base = str(root)
         self._prepared = False
 
     def __str__(self) -> str:
@@ -51,7 +52,9 @@ class Directory:
             StoreError: it is there and cannot be read.
         """
         try:
-            return (self.root / key).read_bytes()
+            # pathlib would cost as much again as the reading
+            with open(f"{self._base}/{key}", "rb", buffering=0) as file:
+                return file.readall()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -62,7 +65,7 @@ class Directory:
     def folder(self, key: str) -> list[str]:
         """List the names directly under `key`, ascending; empty where there is none."""
         try:
-            return sorted(os.listdir(self.root / key))
+            return sorted(os.listdir(f"{self._base}/{key}"))
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

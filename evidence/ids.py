@@ -41,6 +41,8 @@ def _refuse_unportable(value: Any, where: str) -> None:
                 raise InputError(f"{where}: key {key!r} is not a string")
             _refuse_unportable(item, f"{where}.{key}")
     elif isinstance(value, list | tuple):
+        if set(map(type, value)) == {int} and -MAX_INT <= min(value) and max(value) <= MAX_INT:
+            return  # token ids come by the hundred thousand
         for index, item in enumerate(value):
             _refuse_unportable(item, f"{where}[{index}]")
     elif isinstance(value, float) and not math.isfinite(value):
@@ -51,8 +53,12 @@ def _refuse_unportable(value: Any, where: str) -> None:
 
 def evidence_id(stored: bytes) -> str:
     """Give the id of the stored bytes."""
-    digest = hashlib.sha256(stored).digest()[:10]
-    return "ev_" + base64.b32encode(digest).decode().lower()
+    return id_of_hash(hashlib.sha256(stored).digest())
+
+
+def id_of_hash(sha256: bytes) -> str:
+    """Give the id from the SHA-256 of the stored bytes."""
+    return "ev_" + base64.b32encode(sha256[:10]).decode().lower()
 
 
 def normalise(text: str) -> str:

@@ -4,7 +4,8 @@ import time
 from collections.abc import Iterable
 
 from .keys import walk
-from .store import Store, blob_key, tombstone_key
+from .layout import blob_key, tombstone_key
+from .store import Store
 
 
 def prune(

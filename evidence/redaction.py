@@ -7,6 +7,7 @@ hashes. A placeholder names the rule and gives neither length nor hash of what s
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 KNOWN_LENGTH = 8  # shorter values of secret-named variables would hit ordinary words
@@ -33,6 +34,7 @@ _NO_VALUE = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)  # records use the same few names over and over
 def is_secret_name(name: str) -> bool:
     """Tell whether a variable, flag or key holds a secret by its name: HF_TOKEN, not max_tokens."""
     words = [w.lower() for w in _WORDS.findall(name)]
@@ -55,27 +57,38 @@ def redact(value: Any, known: Iterable[str] = ()) -> Any:
     In a list of arguments the value after a secret flag goes; in a mapping the value of a secret
     key. `known` are values to remove whatever they look like (`known_secrets`).
     """
-    known = tuple(known)
-    if isinstance(value, str):
+    return _redact(value, tuple(known))
+
+
+def _redact(value: Any, known: tuple[str, ...]) -> Any:
+    kind = type(value)
+    if kind in _NUMBERS:
+        return value
+    if kind is str:
         return _text(value, known)
     if isinstance(value, Mapping):
         return {_text(str(k), known): _entry(str(k), v, known) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_arguments(value, known))
-    return value
+        # Token ids come by the hundred thousand: look at each list's types once.
+        plain = set(map(type, value)) <= _NUMBERS
+        return value if plain else type(value)(_arguments(value, known))
+    return _text(str(value), known) if isinstance(value, str) else value
+
+
+_NUMBERS = {int, float, bool, type(None)}
 
 
 def _entry(key: str, value: Any, known: tuple[str, ...]) -> Any:
-    if isinstance(value, str) and value and is_secret_name(key) and not _NO_VALUE.match(value):
+    if type(value) is str and value and is_secret_name(key) and not _NO_VALUE.match(value):
         return "[REDACTED:secret]"
-    return redact(value, known)
+    return _redact(value, known)
 
 
 def _arguments(items: Iterable[Any], known: tuple[str, ...]) -> Iterable[Any]:
     after_flag = False
     for item in items:
         hide = after_flag and isinstance(item, str) and not item.startswith(("-", "[REDACTED"))
-        yield "[REDACTED:secret]" if hide else redact(item, known)
+        yield "[REDACTED:secret]" if hide else _redact(item, known)
         after_flag = isinstance(item, str) and bool(_FLAG_ALONE.fullmatch(item))
         after_flag = after_flag and is_secret_name(str(item))
 
@@ -87,6 +100,8 @@ def _text(text: str, known: tuple[str, ...]) -> str:
     for secret in known:
         if secret in text:
             text = text.replace(secret, "[REDACTED:secret]")
+    if not _TRIGGER.search(text):
+        return text
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text
@@ -148,6 +163,12 @@ _URL_PARAMETERS = (
     r"X-(?:Amz|Goog)-(?:Credential|Signature|Security-Token)|AWSAccessKeyId|sig|signature|"
     r"access_token|id_token|refresh_token|auth_token|token|api[_-]?key|apikey|key|secret|"
     r"client_secret|password"
+)
+# No rule matches a text without one of these; most strings of a record are names and units.
+_TRIGGER = re.compile(
+    r"[=:/\\]|eyJ|-----|-[A-Za-z]|bearer|_(?:live|test)_|hf_|sk-|gh[pousr]_|hub_pat|gl[a-z]+-|glsa_"
+    r"|AKIA|ASIA|AROA|AIza|ya29|xox|nvapi|npm_|pypi-|gsk|r8|dop_|hvs|lsv2|pplx|tvly|wandb_|SG\.|AGE-",
+    re.IGNORECASE,
 )
 _Replacement = str | Callable[[re.Match[str]], str]
 _RULES: tuple[tuple[re.Pattern[str], _Replacement], ...] = (

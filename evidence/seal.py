@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from .errors import InputError, StoreError
-from .store import Store, record_key
+from .layout import record_key
+from .store import Store
 
 _LINE = re.compile(r"perfcite-seal ([0-9]{8}) ([0-9a-f]{64})")
 _ENTRY = re.compile(r"([0-9a-f]{64})  (records/[a-z2-7]{2}/ev_[a-z2-7]{16}\.json)")
@@ -65,6 +66,8 @@ def seal_problems(store: Store, line: str) -> list[str]:
             "--seal: not a line that perfcite seal printed: perfcite-seal NUMBER SHA256"
         )
     problems: list[str] = []
+    listed: set[str] = set()
+    sealed_at = ""
     number, wanted = int(match[1]), match[2]
     while True:
         content = store.keys.read(_key(number))
@@ -73,7 +76,9 @@ def seal_problems(store: Store, line: str) -> list[str]:
         if hashlib.sha256(content).hexdigest() != wanted:
             return [*problems, f"seal {number:08d}: altered"]
         text = content.decode()
+        sealed_at = sealed_at or _date(text)
         for sha256, key in _ENTRY.findall(text):
+            listed.add(key)
             kept = store.keys.read(key)
             name = key.rpartition("/")[2].removesuffix(".json")
             if kept is None:
@@ -82,8 +87,26 @@ def seal_problems(store: Store, line: str) -> list[str]:
                 problems.append(f"{name}: altered since it was sealed in {number:08d}")
         previous = _PREVIOUS.search(text)
         if number == 0 or previous is None or previous[1] == "none":
-            return problems
+            return problems + _backdated(store, listed, sealed_at)
         number, wanted = number - 1, previous[1]
+
+
+def _date(text: str) -> str:
+    found = re.search(r"# perfcite seal \d{8} (\S+)", text)
+    return found[1] if found else ""
+
+
+def _backdated(store: Store, listed: set[str], sealed_at: str) -> list[str]:
+    """Name records that claim to be older than the seal and do not stand in it."""
+    found = []
+    for identifier in store.ids():
+        if record_key(identifier) not in listed:
+            made = str(store.load(identifier).record.created_at)
+            if made[:19] < sealed_at[:19]:
+                found.append(
+                    f"{identifier}: says it was made at {made}, before the seal that lacks it"
+                )
+    return found
 
 
 def _key(number: int) -> str:

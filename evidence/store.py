@@ -1,9 +1,7 @@
 """The evidence store: records by content id, artifacts by content hash, newest-first markers.
 
-Layout, the same on every kind of store: `records/<2>/<id>.json`, `blobs/<2>/<sha256>`, zero-byte
-`log/<inverted day>/<inverted time>~<kind>~<verdict>~<tool>~<id>`, and `salt`.
 Write order: blobs, record (the commit point), marker. A crash between the last two leaves a complete
-record without its marker, which `verify` adds again.
+record without its marker, which `verify` adds again. evidence/layout.py says where things lie.
 """
 
 import base64
@@ -14,32 +12,48 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
-from .artifacts import Attachment, describe, sha256_of
+from .artifacts import Attachment, describe
 from .directory import Directory
 from .errors import DamagedRecord, InputError, NextCall, NotFound, StoreError
 from .ids import canonical_bytes, evidence_id, normalise
 from .keys import Keys, walk
+from .layout import Line, blob_key, marker_key, read_marker, record_key
 from .records import Input, Record
 from .redaction import known_secrets, redact
+from .verifying import TAMPERED, Verifier, bytes_problem
 
 RECORD_LIMIT = 64 * 1024 * 1024
-_DAY_US = 86_400_000_000
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A record with the bytes that its id pins."""
+    """A record with the bytes that its id pins; read as a record only when that is asked for."""
 
     evidence_id: str
-    record: Record
     content: bytes
+
+    @cached_property
+    def record(self) -> Record:
+        """The record.
+
+        Raises:
+            DamagedRecord: the bytes are no record.
+        """
+        try:
+            return Record.model_validate_json(self.content)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise DamagedRecord(
+                f"evidence {self.evidence_id} is of a form that this version does not know ({where})"
+            ) from error
 
     @property
     def sha256(self) -> str:
@@ -54,18 +68,6 @@ class Stored:
         """Give every stored field, exactly as stored."""
         loaded: dict[str, Any] = orjson.loads(self.content)
         return loaded
-
-
-@dataclass(frozen=True)
-class Line:
-    """One record as its marker tells it, newest first, without opening the record."""
-
-    evidence_id: str
-    kind: str
-    verdict: str | None
-    tool: str
-    created_at: str
-    marker: str
 
 
 class Store:
@@ -106,11 +108,11 @@ class Store:
             raise InputError(
                 f"the record has {len(content)} bytes, at most {RECORD_LIMIT} are kept"
             )
-        stored = parse_stored(evidence_id(content), content)
+        stored = Stored(evidence_id(content), content)
         for artifact, attachment in zip(artifacts, attachments, strict=True):
             self.keys.create(blob_key(artifact.sha256), attachment.content)
         self.keys.create(record_key(stored.evidence_id), content)
-        self.keys.create(marker_key(stored), b"")
+        self.keys.create(marker_key(stored.evidence_id, record), b"")
         return stored
 
     def load(self, given: str) -> Stored:
@@ -129,7 +131,25 @@ class Store:
             raise DamagedRecord(
                 f"evidence {identifier} is {problem}", then=NextCall("list_evidence")
             )
-        return parse_stored(identifier, content)
+        stored = Stored(identifier, content)
+        assert stored.record  # refuses here what is no record
+        return stored
+
+    def content(self, identifier: str) -> bytes:
+        """Give the bytes of a whole id, checked against it; nothing is parsed.
+
+        Raises:
+            NotFound: no such record.
+            DamagedRecord: the bytes do not hash to the id.
+        """
+        content = self.keys.read(record_key(identifier))
+        if content is None:
+            raise NotFound(
+                f"no evidence {identifier} in this store", then=NextCall("list_evidence")
+            )
+        if evidence_id(content) != identifier:
+            raise DamagedRecord(f"evidence {identifier} is {TAMPERED}")
+        return content
 
     def verified(self, given: str) -> Stored:
         """Load a record, having checked its artifacts and all that it was derived from too.
@@ -173,13 +193,11 @@ class Store:
 
         None: the bytes hash to the id, every artifact is there unaltered, and so for all inputs.
         """
-        return self._problem(identifier, {})
+        return Verifier(self.keys).problem(identifier)
 
     def problems(self, identifiers: Iterable[str]) -> Iterator[tuple[str, str | None]]:
         """Give the problem of each record, checking what they share only once."""
-        seen: dict[str, str | None] = {}
-        for identifier in identifiers:
-            yield identifier, self._problem(identifier, seen)
+        return Verifier(self.keys).problems(identifiers)
 
     def ids(self) -> Iterator[str]:
         """Give every id in the store, ascending."""
@@ -188,19 +206,20 @@ class Store:
             if name.startswith("ev_") and name.endswith(".json"):
                 yield name[:-5]
 
-    def newest(self, before: str | None = None) -> Iterator[Line]:
-        """Give records newest first, from the markers; those older than the marker `before`."""
+    def newest(self, before: str | None = None, *, kind: str | None = None) -> Iterator[Line]:
+        """Give records newest first, from the markers: those after the marker `before`, of a kind."""
         days = self.keys.folder("log")
         if not days:
-            yield from self._without_markers(before)
+            yield from self._without_markers(before, kind)
             return
+        sought = f"~{kind}~" if kind else ""
         for day in days:
             if before and day < before.partition("/")[0]:
                 continue
             for name in self.keys.folder(f"log/{day}"):
-                if before and f"{day}/{name}" <= before:
+                if sought not in name or (before and f"{day}/{name}" <= before):
                     continue
-                line = _line(day, name)
+                line = read_marker(day, name)
                 if line:
                     yield line
 
@@ -211,7 +230,8 @@ class Store:
         for identifier in self.ids():
             content = None if identifier in known else self.keys.read(record_key(identifier))
             if content is not None and not bytes_problem(identifier, content):
-                added += self.keys.create(marker_key(parse_stored(identifier, content)), b"")
+                record = Stored(identifier, content).record
+                added += self.keys.create(marker_key(identifier, record), b"")
         return added
 
     def blob(self, sha256: str) -> bytes | None:
@@ -253,41 +273,6 @@ class Store:
             self._salt = self.keys.read("salt")
         return self._salt
 
-    def _problem(self, identifier: str, seen: dict[str, str | None]) -> str | None:
-        if identifier in seen:
-            return seen[identifier]
-        seen[identifier] = None
-        content = self.keys.read(record_key(identifier))
-        problem = "not found" if content is None else bytes_problem(identifier, content)
-        if problem is None and content is not None:
-            record = parse_stored(identifier, content).record
-            problem = self._artifact_problem(record) or self._input_problem(record, seen)
-        seen[identifier] = problem
-        return problem
-
-    def _artifact_problem(self, record: Record) -> str | None:
-        for artifact in record.artifacts:
-            stream = self.keys.open(blob_key(artifact.sha256))
-            if stream is None:
-                pruned = self.keys.read(tombstone_key(artifact.sha256)) is not None
-                return f"artifact {artifact.name} {'pruned' if pruned else 'missing'}"
-            with stream:
-                if sha256_of(stream) != artifact.sha256:
-                    return f"artifact {artifact.name} altered"
-        return None
-
-    def _input_problem(self, record: Record, seen: dict[str, str | None]) -> str | None:
-        for item in record.inputs:
-            if item.evidence_id is None:
-                continue
-            problem = self._problem(item.evidence_id, seen)
-            content = None if problem else self.keys.read(record_key(item.evidence_id))
-            if content is not None and hashlib.sha256(content).hexdigest() != item.sha256:
-                problem = "not the record that was used: its SHA-256 differs"
-            if problem:
-                return f"derived from {item.evidence_id}: {problem}"
-        return None
-
     def _nearest(self, wanted: str) -> str | None:
         near = [wanted[3:5]]
         near += [s for s in self.keys.folder("records") if set(s) & set(wanted[3:6])]
@@ -296,93 +281,16 @@ class Store:
         match = difflib.get_close_matches(wanted, cut, n=1, cutoff=0.8)
         return names[cut.index(match[0])] if match else None
 
-    def _without_markers(self, before: str | None) -> Iterator[Line]:
-        records = []
+    def _without_markers(self, before: str | None, kind: str | None) -> Iterator[Line]:
+        keys = []
         for identifier in self.ids():
             content = self.keys.read(record_key(identifier))
             if content is not None and bytes_problem(identifier, content) is None:
-                records.append(parse_stored(identifier, content))
-        for stored in sorted(records, key=marker_key):
-            day, _, name = marker_key(stored).removeprefix("log/").partition("/")
-            line = _line(day, name)
-            if line and not (before and line.marker <= before):
+                keys.append(marker_key(identifier, Stored(identifier, content).record))
+        for key in sorted(keys):
+            line = read_marker(*key.removeprefix("log/").split("/", 1))
+            if line and not (before and line.marker <= before) and kind in (None, line.kind):
                 yield line
-
-
-def record_key(identifier: str) -> str:
-    """Where a record lies."""
-    return f"records/{identifier[3:5]}/{identifier}.json"
-
-
-def blob_key(sha256: str) -> str:
-    """Where an artifact lies."""
-    return f"blobs/{sha256[:2]}/{sha256}"
-
-
-def tombstone_key(sha256: str) -> str:
-    """Where it stands that an artifact was removed on purpose."""
-    return f"pruned/{sha256[:2]}/{sha256}"
-
-
-def marker_key(stored: Stored) -> str:
-    """Where a record's marker lies: names ascend from the newest to the oldest."""
-    record = stored.record
-    at = datetime.fromisoformat(record.created_at)
-    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    microseconds = round((at - midnight).total_seconds() * 1e6)
-    day = 99_999_999 - int(at.strftime("%Y%m%d"))
-    verdict = record.verdict or "-"
-    tool = "".join(c for c in record.tool.name if c.isalnum() or c == "_")[:40]
-    name = f"{_DAY_US - microseconds:011d}~{record.kind}~{verdict}~{tool}~{stored.evidence_id}"
-    return f"log/{day:08d}/{name}"
-
-
-def bytes_problem(identifier: str, content: bytes) -> str | None:
-    """Say why stored bytes do not verify against their id; None where they do."""
-    if evidence_id(content) == identifier:
-        try:
-            parse_stored(identifier, content)
-        except DamagedRecord as error:
-            return str(error)
-        return None
-    try:
-        if evidence_id(canonical_bytes(orjson.loads(content))) == identifier:
-            return "reformatted: the same content in other bytes"
-    except (orjson.JSONDecodeError, InputError, RecursionError):
-        return "tampered: its bytes do not hash to the id and are no JSON"
-    return "tampered: its bytes do not hash to the id"
-
-
-def parse_stored(identifier: str, content: bytes) -> Stored:
-    """Read stored bytes as a record, whether or not they hash to the id.
-
-    Raises:
-        DamagedRecord: they are no record.
-    """
-    try:
-        return Stored(identifier, Record.model_validate_json(content), content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise DamagedRecord(f"of a form this version does not know ({where})") from error
-
-
-def _line(day: str, name: str) -> Line | None:
-    parts = name.split("~")
-    if len(parts) < 3 or not day.isdigit() or not parts[0].isdigit():
-        return None
-    date = str(99_999_999 - int(day))
-    seconds = (_DAY_US - int(parts[0])) // 1_000_000
-    time = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    middle = parts[2:-1]
-    return Line(
-        evidence_id=parts[-1],
-        kind=parts[1],
-        verdict=middle[0] if middle and middle[0] != "-" else None,
-        tool=middle[1] if len(middle) > 1 else "",
-        created_at=f"{date[:4]}-{date[4:6]}-{date[6:8]}T{time}Z",
-        marker=f"{day}/{name}",
-    )
 
 
 def _bucket(place: str) -> Keys:

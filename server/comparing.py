@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from ..evidence.records import Identity
-from ..evidence.store import Store, Stored, parse_stored
+from ..evidence.store import Store, Stored
 from .answers import of_record
 from .definition import Answer, Arguments, Session
 from .measuring import keep
@@ -48,4 +48,4 @@ async def compare_evidence(arguments: CompareArguments, session: Session) -> Ans
 def _open(store: Store, given: str) -> tuple[Stored, str | None]:
     """Open a record even if it is damaged: a comparison names that and is never a PASS."""
     identifier, content, problem = store.unverified(given)
-    return parse_stored(identifier, content), problem
+    return Stored(identifier, content), problem

@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import Field
 
 from ..evidence.errors import InputError, NextCall, PerfciteError
+from ..evidence.layout import Line
 from ..evidence.records import Kind, Verdict
-from ..evidence.store import Line, Store, Stored
+from ..evidence.store import Store, Stored
 from .answers import DEFAULT_BUDGET, of_record, size_of
 from .definition import Answer, Arguments, Session, shorten
 
@@ -78,7 +79,7 @@ async def list_evidence(arguments: ListArguments, session: Session) -> Answer:
     rows: list[dict[str, Any]] = []
     last: Line | None = None
     more: dict[str, Any] = {}
-    for line in session.store.newest(cursor):
+    for line in session.store.newest(cursor, kind=arguments.kind):
         if line.created_at < since:
             break
         if not _wanted(line, arguments):

@@ -10,9 +10,10 @@ import orjson
 from .. import __version__
 from ..evidence.citing import number, phrase
 from ..evidence.errors import InputError, NotFound
+from ..evidence.layout import record_key
 from ..evidence.payloads import SEVERITIES
 from ..evidence.records import Metric
-from ..evidence.store import Store, Stored, record_key
+from ..evidence.store import Store, Stored
 
 _RAW_LIMIT = 200_000
 STYLE = Path(__file__).with_name("report.css")
@@ -35,10 +36,8 @@ def write_report(store: Store, given: Sequence[str], target: Path) -> list[str]:
 
 
 def _open(store: Store, given: str) -> tuple[Stored, str | None]:
-    from ..evidence.store import parse_stored
-
     identifier, content, problem = store.unverified(given)
-    return parse_stored(identifier, content), problem
+    return Stored(identifier, content), problem
 
 
 def page(store: Store, records: Sequence[tuple[Stored, str | None]]) -> str:

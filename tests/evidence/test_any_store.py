@@ -8,9 +8,10 @@ import pytest
 from perfcite.evidence.artifacts import Attachment
 from perfcite.evidence.bundle import export, import_into, lineage
 from perfcite.evidence.errors import InputError, NotFound, StoreError
+from perfcite.evidence.layout import blob_key, record_key
 from perfcite.evidence.pruning import prune
 from perfcite.evidence.seal import seal, seal_problems
-from perfcite.evidence.store import Store, blob_key, record_key
+from perfcite.evidence.store import Store
 
 from .test_store import make
 

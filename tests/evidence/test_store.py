@@ -10,9 +10,10 @@ import pytest
 from perfcite.evidence.artifacts import Attachment
 from perfcite.evidence.citing import phrase
 from perfcite.evidence.errors import DamagedRecord, InputError, NotFound, StoreError
+from perfcite.evidence.layout import record_key
 from perfcite.evidence.payloads import GenerationData
 from perfcite.evidence.records import Identity, Input, Metric, Record, new_record
-from perfcite.evidence.store import Store, record_key
+from perfcite.evidence.store import Store
 
 
 def make(summary: str = "three tokens", inputs: tuple[Input, ...] = ()) -> Record:
