@@ -76,6 +76,14 @@ class ProfilerResult(Frozen):
     )
 
 
+class Change(Frozen):
+    """A fact that is not what it was; None: not there."""
+
+    fact: str
+    before: Any
+    after: Any
+
+
 class EnvironmentData(Frozen):
     """kind environment."""
 
@@ -83,6 +91,8 @@ class EnvironmentData(Frozen):
     findings: tuple[Finding, ...]
     can: Can
     profilers: dict[str, ProfilerResult] | None = None
+    since: str | None = Field(default=None, description="The record that `changes` starts from.")
+    changes: tuple[Change, ...] | None = None
 
 
 class ProfilerProbeData(Frozen):

@@ -100,6 +100,7 @@ class Identity(Lenient):
     gpu: Gpu | None = None
     engines: dict[str, str] | None = None
     git: Git | None = None
+    fingerprint: str | None = None  # of the machine's stable facts, by doctor
 
 
 class Tool(Lenient):

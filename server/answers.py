@@ -155,6 +155,7 @@ def _environment(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "can": {name: _without_null(can) for name, can in data.get("can", {}).items()},
         "counts": counts,
+        **({"changes": data["changes"]} if data.get("since") else {}),
         "findings": [_finding(f) for f in findings],
         **({"profilers": _profilers(data["profilers"])} if data.get("profilers") else {}),
     }

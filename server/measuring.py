@@ -4,16 +4,19 @@ The probes are imported when they are called: a server answers its first request
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from pydantic import BaseModel, Field
 
 from .. import __version__
+from ..evidence.errors import InputError, NextCall, PerfciteError
 from ..evidence.payloads import EnvironmentData, ProfilerProbeData
 from ..evidence.records import ClaimClass, Identity, Input, Kind, Metric, Verdict, new_record
 from ..evidence.store import Store, Stored
 from .answers import of_record
 from .definition import Answer, Arguments, Session
 
+_ENVIRONMENTS_SEARCHED = 20
 PYTHON = Field(
     default=None,
     description="Interpreter or venv that runs the engine; default: the one found here.",
@@ -27,6 +30,9 @@ class DoctorArguments(Arguments):
     python: str | None = PYTHON
     probe_profilers: bool = Field(
         default=False, description="Also run each profiler on a tiny program (minutes)."
+    )
+    since: str | None = Field(
+        default=None, description="Evidence id of an earlier doctor: say what changed since."
     )
 
 
@@ -44,8 +50,9 @@ class ProbeArguments(Arguments):
 
 async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
     """Examine the machine and keep the record."""
-    from ..probes.doctor import examine as doctor_examine
+    from ..probes.doctor import changes, examine as doctor_examine
 
+    earlier = _earlier(arguments.since, session.store) if arguments.since else None
     await session.progress(0, None, "examining the machine")
     found = await doctor_examine.examine(
         session.system, python=arguments.python, probe_profilers=arguments.probe_profilers
@@ -68,9 +75,17 @@ async def doctor(arguments: DoctorArguments, session: Session) -> Answer:
         claim_class="observed",
         summary=found.summary,
         data=EnvironmentData(
-            facts=found.facts, findings=found.findings, can=found.can, profilers=profilers
+            facts=found.facts,
+            findings=found.findings,
+            can=found.can,
+            profilers=profilers,
+            since=earlier.evidence_id if earlier else None,
+            changes=changes.changes(earlier.record.data["facts"], found.facts) if earlier else None,
         ),
-        identity=hide_host(found.identity, session.store),
+        identity=hide_host(found.identity, session.store).model_copy(
+            update={"fingerprint": changes.fingerprint(found.facts)}
+        ),
+        inputs=[earlier.as_input()] if earlier else [],
         metrics=found.metrics,
         missing=found.missing,
         limitations=limitations,
@@ -111,7 +126,39 @@ def this_machine(session: Session) -> Identity:
     from ..probes.doctor.identity import identity
 
     here = identity(session.system, host.read(session.system).section.facts)
-    return hide_host(here, session.store)
+    here = hide_host(here, session.store)
+    return here.model_copy(update={"fingerprint": _last_fingerprint(here, session.store)})
+
+
+def _last_fingerprint(here: Identity, store: Store) -> str | None:
+    """What doctor said last of this machine, so that a later comparison knows."""
+    for line in islice(store.newest(kind="environment"), _ENVIRONMENTS_SEARCHED):
+        try:
+            record = store.load(line.evidence_id).record
+        except PerfciteError:
+            continue
+        if (
+            record.identity.host == here.host
+            and here.host
+            and "sysroot" not in record.tool.arguments
+        ):
+            return record.identity.fingerprint
+    return None
+
+
+def _earlier(given: str, store: Store) -> Stored:
+    """Open the record that `since` names.
+
+    Raises:
+        InputError: it is no record of doctor, or it does not verify.
+    """
+    stored = store.verified(given)
+    if stored.record.kind != "environment" or "facts" not in stored.record.data:
+        raise InputError(
+            f"since: {stored.evidence_id} is a record of kind {stored.record.kind}, not of doctor",
+            then=NextCall("list_evidence", {"kind": "environment"}),
+        )
+    return stored
 
 
 def hide_host(identity: Identity, store: Store) -> Identity:

@@ -93,6 +93,13 @@ def doctor_lines(
             yield f"  {marks['ok']} nothing to report"
         for finding in here:
             yield from _finding_lines(finding, marks)
+    if record["data"].get("since"):
+        yield ""
+        yield f"Changed since {record['data']['since']}"
+        for change in record["data"]["changes"]:
+            yield f"  {marks['warning']} {change['fact']}: {change['before']} -> {change['after']}"
+        if not record["data"]["changes"]:
+            yield f"  {marks['ok']} nothing"
     yield ""
     yield "Can measure"
     for name, can in record["data"]["can"].items():

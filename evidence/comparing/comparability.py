@@ -13,6 +13,7 @@ from ..records import Record
 
 MEANINGLESS = ("gpu.name", "gpu.count", "model", "cpu")
 FIELDS = ("gpu", "cpu", "os", "host", "engines", "model", "arguments", "git", "kind", "tool")
+FIELDS += ("fingerprint",)
 _CPU_BOUND_ONLY = "cpu"
 
 
@@ -87,6 +88,8 @@ def _conditions(record: Record) -> Iterator[tuple[str, Any]]:
             yield "gpu.clocks", clock_setting(identity.gpu.clocks)
     for engine, version in (identity.engines or {}).items():
         yield f"engines.{engine}", version
+    if identity.fingerprint is not None:
+        yield "fingerprint", identity.fingerprint
     if identity.git is not None:
         yield "git.commit", identity.git.commit
     yield from _call(record)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from perfcite.evidence.ids import evidence_id
-from perfcite.evidence.store import Store, record_key
+from perfcite.evidence.layout import record_key
+from perfcite.evidence.store import Store
 
 from .test_lookup import save
 
