@@ -41,7 +41,7 @@ def fingerprint(facts: Mapping[str, Any]) -> str:
     stable = {
         name: value
         for name, value in flatten(facts)
-        if not is_reading(name) and not any(part in _MOMENT for part in name.split("."))
+        if not is_reading(name) and not any(p.partition("[")[0] in _MOMENT for p in name.split("."))
     }
     text = json.dumps(stable, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
