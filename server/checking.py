@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import anyio.to_thread
@@ -30,18 +30,39 @@ class CheckArguments(Arguments):
     """What to compare, and what counts as the same."""
 
     reference: str = Field(
-        description="Evidence id, or JSONL file: token-id list or {tokens, logprobs} a line.",
+        description="Evidence id or JSONL: ids, or {tokens, logprobs}, a line.",
         json_schema_extra={"file": True},
     )
-    candidate: str = Field(
-        description="The same of the run to judge.", json_schema_extra={"file": True}
+    candidate: str = Field(description="The run to judge.", json_schema_extra={"file": True})
+    control: str | None = Field(
+        default=None,
+        description="Reference rerun in another batch.",
+        json_schema_extra={"file": True},
     )
-    min_prefix_agreement: float = Field(
-        default=1.0, description="Least mean prefix agreement, 0 to 1."
+    criterion: Literal["identical", "rounding", "lossy"] = Field(
+        default="identical", description="What may differ."
     )
-    logprob_tol: float | None = Field(
-        default=None, description="Largest log-probability difference allowed, nats."
+    min_prefix_agreement: float | None = Field(default=None, description="0 to 1; identical: 1.0.")
+    logprob_tol: float | None = Field(default=None, description="In nats.")
+    max_decisive: int | None = Field(default=None, description="Gap over 1 nat.")
+    max_divergences_per_1k: float | None = Field(default=None, description="Tokens at risk.")
+    min_sequences: int | None = Field(
+        default=None, description="Fewer distinct sequences are UNPROVEN."
     )
+    max_decisive_per_1k: float | None = Field(
+        default=None, description="Decisive divergences per 1,000 tokens at risk (lossy)."
+    )
+    max_kl: float | None = Field(
+        default=None,
+        description="Mean Kullback-Leibler divergence, nats, from top-k tables (lossy).",
+    )
+    near_tie_nats: float = Field(default=0.25, description="Largest gap of a near tie, nats.")
+    decisive_nats: float = Field(default=1.0, description="A larger gap is decisive, nats.")
+
+
+# Thresholds that the criteria have defaults for: offered at the command line, not to every agent.
+RARE = ("min_sequences", "max_decisive_per_1k", "max_kl", "near_tie_nats", "decisive_nats")
+_SIDES = ("reference", "candidate", "control")
 
 
 @dataclass(frozen=True)
@@ -57,17 +78,16 @@ async def check_correctness(arguments: CheckArguments, session: Session) -> Answ
     """Compare two generations and keep the judgement."""
     from ..probes.correctness.check import Criteria
 
-    criteria = Criteria(
-        min_prefix_agreement=arguments.min_prefix_agreement, logprob_tol=arguments.logprob_tol
-    )
+    criteria = Criteria(**arguments.model_dump(exclude=set(_SIDES)))
     criteria.validate()
     sides = [
         find_recording(name, getattr(arguments, name), session.store)
-        for name in ("reference", "candidate")
+        for name in _SIDES
+        if getattr(arguments, name) is not None
     ]
     judgement = await _in_thread(sides, criteria, session)
     judgement = _distrust(judgement, sides)
-    identities = [side.identity for side in reversed(sides) if side.identity is not None]
+    identities = [s.identity for s in (sides[1], sides[0]) if s.identity is not None]
     stored = keep(
         session,
         "check_correctness",
@@ -145,7 +165,8 @@ async def _in_thread(sides: Sequence[Recording], criteria: object, session: Sess
             raise InterruptedError
 
     def work() -> "Judgement":
-        return check(sides[0].source, sides[1].source, criteria, tick=tick)
+        control = sides[2].source if len(sides) > 2 else None
+        return check(sides[0].source, sides[1].source, criteria, control=control, tick=tick)
 
     async def tell() -> None:
         while True:

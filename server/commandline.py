@@ -159,7 +159,7 @@ def _add_tool(commands: Any, tool: Tool) -> None:
         description=tool.description,
         allow_abbrev=False,
     )
-    for name, schema in tool.schema()["properties"].items():
+    for name, schema in tool.schema(whole=True)["properties"].items():
         _add_option(sub, tool, name, schema)
     if tool.name == "doctor":
         sub.add_argument(

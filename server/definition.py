@@ -105,11 +105,15 @@ class Tool:
         """What an agent reads: what and when, what comes back, and words to be found by."""
         return f"{self.description}\nAlso for: {self.also_for}."
 
-    def schema(self) -> dict[str, Any]:
-        """Give the input schema: flat, self-contained, nothing that a client is known to refuse."""
+    def schema(self, *, whole: bool = False) -> dict[str, Any]:
+        """Give the input schema: flat, self-contained, nothing that a client is known to refuse.
+
+        Rarely used arguments (`cli_only`) are left out of what an agent reads unless `whole`.
+        """
         properties = {}
         for name, found in self.arguments.model_json_schema().get("properties", {}).items():
-            properties[name] = _flat(found)
+            if whole or name not in self.cli_only:
+                properties[name] = _flat(found)
         required = [n for n, f in self.arguments.model_fields.items() if f.is_required()]
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required:

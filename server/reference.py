@@ -35,7 +35,7 @@ def _section(tool: Tool) -> Iterable[str]:
     yield f"Also for: {tool.also_for}."
     yield ""
     yield f"Command: `perfcite {_usage(tool)}`. Read-only: {'yes' if tool.read_only else 'no'}."
-    schema = tool.schema()
+    schema = tool.schema(whole=True)
     if schema["properties"]:
         yield ""
         yield "| argument | type | default | meaning |"
@@ -48,6 +48,7 @@ def _section(tool: Tool) -> Iterable[str]:
             kind = f"list of {argument.get('items', {}).get('type', 'string')}"
         required = name in schema.get("required", [])
         default = "required" if required else f"{argument.get('default', 'absent')}"
+        name = f"{name} (command line)" if name in tool.cli_only else name
         yield f"| {name} | {kind} | {default} | {argument.get('description', '')} |"
     yield ""
     for example in tool.examples:

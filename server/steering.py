@@ -89,7 +89,7 @@ def _plain(problem: dict[str, Any]) -> str:
 def _mended(tool: Tool, given: Mapping[str, Any]) -> NextCall | None:
     """The same call with mistyped names and choices put right, if that validates."""
     known = tool.arguments.model_fields
-    schema = tool.schema()["properties"]
+    schema = tool.schema(whole=True)["properties"]
     mended: dict[str, Any] = {}
     for name, value in given.items():
         near = [name] if name in known else difflib.get_close_matches(name, known, 1, 0.5)

@@ -57,16 +57,13 @@ CHECK = Tool(
     command="check",
     title="Check correctness",
     description=(
-        "Compare two greedy generations after an optimisation: does the model still generate the "
-        "same tokens? Returns PASS, FAIL or UNPROVEN with exact match, first divergence, prefix "
-        "agreement and whether each divergence is a near tie or decisive. Keeps an evidence record."
+        "Does an optimisation change what the model generates? Compares two greedy runs: PASS, FAIL "
+        "or UNPROVEN, divergences classed near tie or decisive. Keeps a record."
     ),
-    also_for=(
-        "verify an optimization or quantization keeps outputs, compare tokens or logprobs, "
-        "regression, numerical equivalence, bf16 against fp32, kernel or engine change"
-    ),
+    also_for="optimization, quantization, bf16, same output, logprobs",
     arguments=checking.CheckArguments,
     run=checking.check_correctness,
+    cli_only=checking.RARE,
     output=answers.OUTPUT,
     fallback=NextCall("list_evidence"),
     positionals=("reference", "candidate"),
