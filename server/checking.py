@@ -12,7 +12,7 @@ import anyio.to_thread
 import orjson
 from pydantic import Field
 
-from ..evidence.errors import DamagedRecord, InputError, NextCall, NotFound
+from ..evidence.errors import DamagedRecord, InputError, NextCall, NotFound, PerfciteError
 from ..evidence.records import Identity, one_line
 from ..evidence.store import Store
 from .answers import of_record
@@ -173,13 +173,18 @@ async def _in_thread(sides: Sequence[Recording], criteria: object, session: Sess
             await anyio.sleep(_TICK_S)
             await session.progress(seen[0] / 1e6, seen[1] / 1e6, "comparing, MB read")
 
+    refused: PerfciteError | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(tell)
         try:
             judgement = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        except PerfciteError as error:
+            refused = error  # raised outside, where the group does not wrap it
         finally:
             stop.set()  # a cancelled call must not keep a core busy
         group.cancel_scope.cancel()
+    if refused is not None:
+        raise refused
     return judgement
 
 
