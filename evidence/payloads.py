@@ -264,3 +264,44 @@ class ComparisonData(Frozen):
     differences: tuple[ConditionDifference, ...]
     metrics: tuple[ComparedMetric, ...]
     varying: tuple[str, ...] = ()
+
+
+class CitationClaim(Frozen):
+    """One claim of a text and what the cited records say of it."""
+
+    quote: str = Field(description="As written; a unit that it takes from its neighbour added.")
+    evidence_id: str | None
+    verdict: Literal[
+        "supported", "contradicted", "unsupported", "not_found", "tampered", "unchecked"
+    ]
+    metric: str | None
+    recorded: str | None = Field(description="The recorded or recomputed value with its unit.")
+    why: str
+    flags: tuple[str, ...] = Field(description="not_comparable: fields; did_you_mean.")
+    evidence_ids: tuple[str, ...] = Field(description="All records used: two for a ratio.")
+    line: int
+    column: int
+    offset: int = Field(description="Characters from the start of the text.")
+
+
+class CitedRecord(Frozen):
+    """One id in a text, where it first stands."""
+
+    evidence_id: str = Field(description="As written, where it is no whole id.")
+    status: Literal[
+        "verified", "not_found", "tampered", "incomplete", "other_commit", "unknown_commit"
+    ] = Field(description="incomplete: an artifact or an input is not there.")
+    why: str | None
+    nearest: str | None = None
+    line: int
+    column: int
+
+
+class CitationData(Frozen):
+    """kind citation_check."""
+
+    claims: tuple[CitationClaim, ...]
+    ids: tuple[CitedRecord, ...]
+    assurance: str = Field(description="What stands behind the records beyond their ids.")
+    source: str | None = None
+    text_sha256: str

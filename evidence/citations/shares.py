@@ -1,0 +1,86 @@
+"""A percentage of something that the text names: `11 % of the 140 GiB`, `97 % of the cases passed`."""
+
+from collections.abc import Sequence
+
+from .cited import Cited
+from .counts import FAILED, PASSED, counted_noun, passed_and_total
+from .direct import Outcome
+from .matching import supports
+from .quantities import Quantity
+from .scopes import Scope
+from .units import SHARE, conversion
+
+
+def judge(
+    quantity: Quantity, whole: Quantity | None, cited: Sequence[Cited], said: Scope
+) -> Outcome | None:
+    """Recompute a share of a quoted whole, or of a record's cases; None where neither is recorded."""
+    assert quantity.unit is not None
+    if quantity.unit.dimension != SHARE:
+        return None
+    if whole is not None and whole.unit is not None:
+        outcome = _of_amount(quantity, whole, cited)
+        if outcome:
+            return outcome
+    return _of_cases(quantity, whole, cited, said)
+
+
+def _of_amount(quantity: Quantity, whole: Quantity, cited: Sequence[Cited]) -> Outcome | None:
+    """Hold `11 % of the 140 GiB` against any recorded amount of that dimension."""
+    assert whole.unit is not None
+    assert quantity.unit is not None
+    if not whole.figure.value:
+        return None
+    nearest: Outcome | None = None
+    for record in cited:
+        for value in record.values:
+            factor = conversion(whole.unit, value.unit)
+            if factor is None:
+                continue
+            share = value.value * factor / whole.figure.value / quantity.unit.factor
+            fits = supports(quantity.figure, share)
+            told = f"{value.label} is {value.told()}: {share:.4g} % of {whole.quote}"
+            outcome = Outcome(
+                "supported" if fits else "contradicted",
+                told,
+                (value.evidence_id,),
+                value.label,
+                f"{share:.4g} %",
+            )
+            if fits:
+                return outcome
+            if not supports(whole.figure, value.value * factor):  # the whole itself is no part
+                nearest = nearest or outcome
+    return nearest
+
+
+def _of_cases(
+    quantity: Quantity, whole: Quantity | None, cited: Sequence[Cited], said: Scope
+) -> Outcome | None:
+    """Hold `97 % of the cases passed` against what a record counts."""
+    text = said.everything()
+    failed, passed = FAILED.search(said.own), PASSED.search(said.own)
+    if not failed and not passed:
+        return None
+    for record in cited:
+        pair = passed_and_total(record)
+        if pair is None or not pair[1].value:
+            continue
+        noun_named = pair[1].name.split("_")[0].rstrip("s") in text.lower() or (
+            whole is not None and counted_noun(whole, pair[1])
+        )
+        if not noun_named and whole is None and "test" not in text.lower():
+            continue
+        share = pair[0].value / pair[1].value
+        if failed and not passed:
+            share = 1 - share
+        percent = share * 100
+        fits = supports(quantity.figure, percent) or (percent == quantity.figure.value)
+        return Outcome(
+            "supported" if fits else "contradicted",
+            f"{pair[0].label} is {pair[0].told()} of {pair[1].told()}: {percent:.4g} %",
+            (record.key,),
+            pair[0].label,
+            f"{percent:.4g} %",
+        )
+    return None
