@@ -4,13 +4,17 @@
 `log/<inverted day>/<inverted time>~<kind>~<verdict>~<tool>~<id>`: ascending names are the newest first.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from .ids import ID
 from .records import Record
 
 _DAY_US = 86_400_000_000
 _LAST_DAY = 99_999_999
+_DAY = re.compile(r"[0-9]{8}")
+_TIME = re.compile(r"[0-9]{11}")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ def marker_key(identifier: str, record: Record) -> str:
 def read_marker(day: str, name: str) -> Line | None:
     """Read a marker's name; None where it is none."""
     parts = name.split("~")
-    if len(parts) < 3 or not day.isdigit() or not parts[0].isdigit():
+    if not (_DAY.fullmatch(day) and _TIME.fullmatch(parts[0]) and ID.fullmatch(parts[-1])):
+        return None
+    if len(parts) < 3:
         return None
     date = str(_LAST_DAY - int(day))
     seconds = (_DAY_US - int(parts[0])) // 1_000_000

@@ -219,4 +219,8 @@ def new_record(
 def one_line(text: str, limit: int) -> str:
     """Fold white space and cut at `limit` characters with an ellipsis."""
     folded = " ".join(text.split())
-    return folded if len(folded) <= limit else folded[: limit - 1] + "…"
+    if len(folded) <= limit:
+        return folded
+    cut = folded[: limit - 1]
+    word = cut.rfind(" ")
+    return (cut[:word] if word > limit // 2 else cut) + "…"

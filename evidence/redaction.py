@@ -21,6 +21,26 @@ _SECRET_PAIRS = frozenset(
     {("api", "key"), ("access", "key"), ("private", "key"), ("secret", "key"), ("auth", "key")}
     | {("encryption", "key"), ("signing", "key"), ("account", "key"), ("license", "key")}
 )
+_SECRET_ENDINGS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "sshpass",
+    "dbpass",
+)
+_FOLDERS = frozenset({"PWD", "OLDPWD"})  # the working directory, in every environment
+# What owns a key, a pass or a pat (personal access token): cache_key and first_pass are none.
+_OWNERS = frozenset(
+    {"openai", "anthropic", "hf", "huggingface", "wandb", "aws", "azure", "gcp", "google", "gemini"}
+    | {"mistral", "cohere", "groq", "together", "replicate", "deepseek", "ngc", "nvidia", "stripe"}
+    | {"github", "gitlab", "gh", "git", "ado", "devops", "ssh", "gpg", "pgp", "rsa", "master"}
+    | {"session", "cookie", "jwt", "hmac", "webhook", "service", "storage", "sas", "admin", "root"}
+    | {"client", "db", "user", "smtp", "mail", "redis", "mysql", "pg", "postgres", "ftp", "ldap"}
+    | {"proxy", "login", "vpn", "my", "database", "flask", "django"}
+)
 # Words of language models, not of logins: eos_token=</s>.
 _MODEL_TOKENS = frozenset(
     {"eos", "bos", "pad", "unk", "cls", "sep", "mask", "stop", "start", "end", "next", "first"}
@@ -40,15 +60,31 @@ def is_secret_name(name: str) -> bool:
     words = [w.lower() for w in _WORDS.findall(name)]
     if not words:
         return False
-    if words[-1] == "token" and len(words) > 1 and words[-2] in _MODEL_TOKENS:
+    if name in _FOLDERS:
         return False
-    return words[-1] in _SECRET_WORDS or tuple(words[-2:]) in _SECRET_PAIRS
+    before, last = (words[-2] if len(words) > 1 else ""), words[-1]
+    if last == "token" and before in _MODEL_TOKENS:
+        return False
+    return (
+        last in _SECRET_WORDS
+        or last.endswith(_SECRET_ENDINGS)
+        or (before, last) in _SECRET_PAIRS
+        or (last in ("key", "pass", "pat") and before in _OWNERS)
+    )
 
 
 def known_secrets(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Give the values of secret-named variables, longest first, to be removed wherever they stand."""
-    values = {v for k, v in environ.items() if is_secret_name(k) and len(v) >= KNOWN_LENGTH}
+    values = {v for k, v in environ.items() if _holds_secret(k) and len(v) >= KNOWN_LENGTH}
     return tuple(sorted(values, key=len, reverse=True))
+
+
+def _holds_secret(variable: str) -> bool:
+    """A wider net for values alone: what doctor lists as secret-named, less the tokenizer's own."""
+    words = [w.lower() for w in _WORDS.findall(variable)]
+    wide = any(part in variable.upper() for part in ("TOKEN", "SECRET", "PASSWORD", "API_KEY"))
+    model = any(w in ("tokenizer", "tokenizers", "tokens", "tokenization") for w in words)
+    return is_secret_name(variable) or (wide and not model)
 
 
 def redact(value: Any, known: Iterable[str] = ()) -> Any:
@@ -97,6 +133,8 @@ _FLAG_ALONE = re.compile(r"--?[A-Za-z][A-Za-z0-9_-]{0,60}")
 
 
 def _text(text: str, known: tuple[str, ...]) -> str:
+    if not text.isascii():  # a file name that is no UTF-8 cannot be written as JSON
+        text = text.encode("utf-8", "replace").decode()
     for secret in known:
         if secret in text:
             text = text.replace(secret, "[REDACTED:secret]")
@@ -114,6 +152,8 @@ def _assignment(match: re.Match[str]) -> str:
     tail = "" if quote else value[len(inner) :]
     if not is_secret_name(name) or not inner or _NO_VALUE.match(inner):
         return match[0]
+    if name.lower().endswith("pwd") and inner.startswith("/"):
+        return match[0]  # a working directory
     if _is_prose(name, separator, inner, bool(quote)):
         return match[0]
     return match[0][: match.start("value") - match.start()] + (
@@ -158,7 +198,9 @@ _KEY_SHAPES = (
     r"AGE-SECRET-KEY-[A-Z0-9]{20,}",
 )
 _KEYS = "|".join(_KEY_SHAPES)
-_HOME_PARENTS = r"(?:/(?:export|nfs|mnt|net|gpfs|lustre|data|private|System/Volumes/Data))?"
+_HOME_PARENTS = (
+    r"(?:/(?:export|nfs|mnt(?:/[a-z])?|net|gpfs|lustre|data|private|var|System/Volumes/Data))?"
+)
 _URL_PARAMETERS = (
     r"X-(?:Amz|Goog)-(?:Credential|Signature|Security-Token)|AWSAccessKeyId|sig|signature|"
     r"access_token|id_token|refresh_token|auth_token|token|api[_-]?key|apikey|key|secret|"

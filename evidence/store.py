@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from .artifacts import Attachment, describe
 from .directory import Directory
 from .errors import DamagedRecord, InputError, NextCall, NotFound, StoreError
-from .ids import canonical_bytes, evidence_id, normalise
+from .ids import ID, canonical_bytes, evidence_id, normalise
 from .keys import Keys, walk
 from .layout import Line, blob_key, marker_key, read_marker, record_key
 from .records import Input, Record
@@ -195,6 +195,10 @@ class Store:
         """
         return Verifier(self.keys).problem(identifier)
 
+    def glance(self) -> Verifier:
+        """Give a verifier that looks for artifacts without hashing them, for lists."""
+        return Verifier(self.keys, hash_artifacts=False)
+
     def problems(self, identifiers: Iterable[str]) -> Iterator[tuple[str, str | None]]:
         """Give the problem of each record, checking what they share only once."""
         return Verifier(self.keys).problems(identifiers)
@@ -203,7 +207,7 @@ class Store:
         """Give every id in the store, ascending."""
         for key in walk(self.keys, "records"):
             name = key.rpartition("/")[2]
-            if name.startswith("ev_") and name.endswith(".json"):
+            if name.endswith(".json") and ID.fullmatch(name[:-5]):
                 yield name[:-5]
 
     def newest(self, before: str | None = None, *, kind: str | None = None) -> Iterator[Line]:
@@ -223,12 +227,23 @@ class Store:
                 if line:
                     yield line
 
+    def marker(self, identifier: str) -> str | None:
+        """Give the marker that a record should have; None where it does not verify."""
+        content = self.keys.read(record_key(identifier))
+        if content is None or bytes_problem(identifier, content):
+            return None
+        record = Stored(identifier, content).record
+        return marker_key(identifier, record).removeprefix("log/")
+
     def restore_markers(self) -> int:
         """Add the markers that a crash or a copy lost; give how many. Damaged records get none."""
-        known = {line.evidence_id for line in self.newest()} if self.keys.folder("log") else set()
+        known = {line.marker for line in self.newest()} if self.keys.folder("log") else set()
+        named = {marker.rpartition("~")[2] for marker in known}
         added = 0
         for identifier in self.ids():
-            content = None if identifier in known else self.keys.read(record_key(identifier))
+            # A marker that says something else of the record does not count as its marker.
+            right = identifier in named and self.marker(identifier) in known
+            content = None if right else self.keys.read(record_key(identifier))
             if content is not None and not bytes_problem(identifier, content):
                 record = Stored(identifier, content).record
                 added += self.keys.create(marker_key(identifier, record), b"")
@@ -282,15 +297,19 @@ class Store:
         return names[cut.index(match[0])] if match else None
 
     def _without_markers(self, before: str | None, kind: str | None) -> Iterator[Line]:
-        keys = []
+        keys, damaged = [], []
         for identifier in self.ids():
-            content = self.keys.read(record_key(identifier))
-            if content is not None and bytes_problem(identifier, content) is None:
-                keys.append(marker_key(identifier, Stored(identifier, content).record))
+            marker = self.marker(identifier)
+            if marker is None:
+                damaged.append(identifier)
+            else:
+                keys.append(marker)
         for key in sorted(keys):
-            line = read_marker(*key.removeprefix("log/").split("/", 1))
+            line = read_marker(*key.split("/", 1))
             if line and not (before and line.marker <= before) and kind in (None, line.kind):
                 yield line
+        for identifier in damaged:  # listed last: nothing that they say can be believed
+            yield Line(identifier, "unknown", None, "", "", f"~{identifier}")
 
 
 def _bucket(place: str) -> Keys:

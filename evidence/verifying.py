@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from .artifacts import sha256_of
-from .errors import InputError
+from .errors import InputError, StoreError
 from .ids import canonical_bytes, evidence_id, id_of_hash
 from .keys import Keys
 from .layout import blob_key, record_key, tombstone_key
@@ -28,9 +28,10 @@ class _Own:
 class Verifier:
     """Checks records, each once: what many derive from is hashed for the first of them."""
 
-    def __init__(self, keys: Keys) -> None:
-        """Take a store's keys."""
+    def __init__(self, keys: Keys, *, hash_artifacts: bool = True) -> None:
+        """Take a store's keys; without hashing, an artifact is only looked for."""
         self._keys = keys
+        self._hash_artifacts = hash_artifacts
         self._own: dict[str, _Own] = {}
         self._known: dict[str, str | None] = {}
 
@@ -67,7 +68,10 @@ class Verifier:
         return self._own[identifier]
 
     def _check(self, identifier: str) -> _Own:
-        content = self._keys.read(record_key(identifier))
+        try:
+            content = self._keys.read(record_key(identifier))
+        except StoreError as error:
+            return _Own(f"unreadable: {error}")
         if content is None:
             return _Own("not found")
         digest = hashlib.sha256(content)
@@ -98,10 +102,17 @@ class Verifier:
     def _artifact_problem(self, artifacts: list[dict[str, Any]]) -> str | None:
         for artifact in artifacts:
             name, sha256 = artifact["name"], artifact["sha256"]
-            stream = self._keys.open(blob_key(sha256))
-            if stream is None:
-                pruned = self._keys.read(tombstone_key(sha256)) is not None
+            if self._keys.size(blob_key(sha256)) is None:
+                pruned = self._keys.size(tombstone_key(sha256)) is not None
                 return f"artifact {name} {'pruned' if pruned else 'missing'}"
+            if not self._hash_artifacts:
+                continue
+            try:
+                stream = self._keys.open(blob_key(sha256))
+            except StoreError as error:
+                return f"artifact {name} unreadable: {error}"
+            if stream is None:
+                return f"artifact {name} missing"
             with stream:
                 if sha256_of(stream) != sha256:
                     return f"artifact {name} altered"

@@ -8,6 +8,7 @@ A process that leaves its session (an nsys agent does) is found by a mark in its
 nothing started here survives. Linux reads the mark from /proc; elsewhere the tree is walked by parent.
 """
 
+import contextlib
 import errno
 import os
 import re
@@ -45,7 +46,10 @@ KEEP_LIMIT = 64 * 1024
 MARK = "PERFCITE_CHILD"
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _POLL_S = 0.1
+_PREFIX = "perfcite-"
+_STALE_S = 86_400
 _live: dict[int, str] = {}  # process-group leader -> mark, for the signal handler
+_scratch: set[Path] = set()  # private folders in use, for the signal handler
 
 
 class Completed(Frozen):
@@ -150,20 +154,39 @@ def private_scratch(parent: Path | None = None) -> Iterator[Path]:
     """
     try:
         if parent is not None:
-            parent.mkdir(parents=True, exist_ok=True)
-        path = Path(tempfile.mkdtemp(prefix="perfcite-", dir=parent))
+            _make_private(parent)
+            _remove_stale(parent)
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
     except OSError:
-        path = Path(tempfile.mkdtemp(prefix="perfcite-"))
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    _scratch.add(path)
     try:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+        _scratch.discard(path)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and its missing parents for their owner only."""
+    for missing in reversed([f for f in (folder, *folder.parents) if not f.exists()]):
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def _remove_stale(parent: Path) -> None:
+    """Remove what a process that was killed left a day ago or more."""
+    for left in parent.glob(_PREFIX + "*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_S:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def kill_all() -> None:
     """Kill every child tree at once. Safe in a signal handler: no locks, no event loop."""
     for leader, mark in list(_live.items()):
-        _kill_tree(leader, mark, signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+        _kill_tree(leader, mark, _KILL)
+    for folder in list(_scratch):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @asynccontextmanager
@@ -228,19 +251,50 @@ async def _wait(
 
 
 def _kill_tree(leader: int, mark: str, number: signal.Signals) -> None:
-    """Signal a group and everything that carries its mark, until nothing does; a second at most."""
-    _signal_group(leader, number)
+    """Signal a group, its descendants and all that carries its mark, until nothing does; 1 s at most."""
     if sys.platform != "linux":
+        _signal_group(leader, number)
         _kill_descendants(leader)
         return
     deadline, clean = time.monotonic() + 1.0, 0
+    doomed: set[int] = set()
     while clean < 2 and time.monotonic() < deadline:
-        strays = list(_marked(mark))
+        # By parent for what cleared its environment, by mark for what lost its parent.
+        strays = {leader, *doomed} & _alive()
+        strays = _descendants(strays) | set(_marked(mark))
+        strays.discard(leader)
+        doomed |= strays
+        _signal_group(leader, number)
         for pid in strays:
             _signal_one(pid, number)
         # Twice: a process shows no environment for a moment while it executes another program.
         clean = 0 if strays else clean + 1
         time.sleep(0.002)
+
+
+def _alive() -> set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdigit()}
+
+
+def _descendants(roots: set[int]) -> set[int]:
+    """Everything that was started by the roots, as far as the parents are still there."""
+    parents: dict[int, list[int]] = {}
+    for pid in _alive():
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != b"Z":
+            parents.setdefault(int(fields[1]), []).append(pid)
+    found: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        for child in parents.get(waiting.pop(), []):
+            if child not in found and child != os.getpid():
+                found.add(child)
+                waiting.append(child)
+    return found
 
 
 def _marked(mark: str) -> Iterator[int]:

@@ -40,8 +40,11 @@ OUTPUT: dict[str, Any] = {
 }
 
 
-def of_record(stored: Stored) -> Answer:
-    """Answer with a record that was just kept, within the budget of its kind."""
+def of_record(stored: Stored, *, damaged: bool = False) -> Answer:
+    """Answer with a record that was just kept, within the budget of its kind.
+
+    `damaged`: it is derived from what does not verify, so it cannot be shown again.
+    """
     record = stored.record
     budget = BUDGETS.get(record.kind, DEFAULT_BUDGET)
     structured: dict[str, Any] = {
@@ -65,6 +68,8 @@ def of_record(stored: Stored) -> Answer:
     _put_lines(structured, "limitations", record.limitations, _LIMITATIONS_SHOWN, cut)
     decisive = _DECIDES.get(record.kind, dict)(record.data)
     _fit(structured, decisive, record.data, cut, stored.evidence_id, budget)
+    if damaged:
+        structured.pop("more", None)
     return Answer(structured, text_of(structured, budget), stored, _EXIT[record.verdict])
 
 
@@ -102,7 +107,8 @@ def _fit(
         if not complete:
             cut.append(f"data.{key}")
     if any(k not in data for k in whole):
-        cut = [*[c for c in cut if not c.startswith("data.")], "data"]
+        listed = [c for c in cut if c == "data.first_divergence" or not c.startswith("data.")]
+        cut = [*listed, "data"]
     if cut:
         more["sections"] = list(dict.fromkeys(cut))
     for name in ("data", "more"):
@@ -189,6 +195,8 @@ def _correctness(data: Mapping[str, Any]) -> dict[str, Any]:
     order = ("sequences", "divergences", "divergence_histogram", "exercised", "criterion")
     first = data.get("first_divergence") or []
     shown = {k: data[k] for k in order if data.get(k) is not None}
+    if "exercised" in shown:
+        shown["exercised"] = _without_null(shown["exercised"])
     if "divergence_histogram" in shown:  # stored keys are sorted as text
         bins = shown["divergence_histogram"]
         shown["divergence_histogram"] = {k: bins[k] for k in sorted(bins, key=_bin_start)}
@@ -205,6 +213,15 @@ def _comparison(data: Mapping[str, Any]) -> dict[str, Any]:
     return shown | {"differences": [_without_null(d) for d in data.get("differences", [])]}
 
 
+def _citations(data: Mapping[str, Any]) -> dict[str, Any]:
+    worst = ("tampered", "not_found", "contradicted", "unsupported", "supported", "unchecked")
+    claims = sorted(data.get("claims", []), key=lambda c: worst.index(c["verdict"]))
+    keep = ("quote", "evidence_id", "verdict", "metric", "recorded", "why", "line")
+    shown = [{k: c[k] for k in keep if c.get(k) is not None} for c in claims]
+    bad = [_without_null(i) for i in data.get("ids", []) if i.get("status") != "verified"]
+    return {"assurance": data.get("assurance"), "claims": shown, "ids": bad}
+
+
 def _bin_start(name: str) -> int:
     digits = name.partition("-")[0].rstrip("+")
     return int(digits) if digits.isdigit() else 1 << 30
@@ -219,6 +236,7 @@ _DECIDES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "profiler_probe": _probe,
     "correctness": _correctness,
     "comparison": _comparison,
+    "citation_check": _citations,
 }
 
 

@@ -105,11 +105,11 @@ async def check_correctness(arguments: CheckArguments, session: Session) -> Answ
         limitations=judgement.limitations,
         inputs=judgement.inputs,
     )
-    return of_record(stored)
+    return of_record(stored, damaged=any(side.problem for side in sides))
 
 
 def find_recording(name: str, given: str, store: Store) -> Recording:
-    """Read an argument as a file or an evidence id. A file of that name wins.
+    """Read an argument as a file or an evidence id.
 
     Raises:
         InputError: neither is there, or the record holds no generation.
@@ -117,7 +117,9 @@ def find_recording(name: str, given: str, store: Store) -> Recording:
     from ..probes.correctness.check import FileSource
 
     path = os.path.expanduser(given)
-    if looks_like_path(given) or os.path.exists(path):
+    if "\0" in given:
+        raise InputError(f"{name}: a path holds no NUL", then=NextCall("list_evidence"))
+    if looks_like_path(given):  # a file called ev_… is named ./ev_…
         if not os.path.lexists(path) and "/" not in given and "." not in given:
             raise NotFound(
                 f"{name}: {shorten(given, 60)!r} is neither a file nor an evidence id",
@@ -130,7 +132,10 @@ def find_recording(name: str, given: str, store: Store) -> Recording:
 def _from_evidence(name: str, given: str, store: Store) -> Recording:
     from ..probes.correctness.check import RecordSource
 
-    identifier, content, problem = store.unverified(given)
+    try:
+        identifier, content, problem = store.unverified(given)
+    except InputError as error:
+        raise type(error)(f"{name}: {error}", then=error.then) from None
     try:
         plain = orjson.loads(content)
         data = plain["data"]
@@ -179,13 +184,21 @@ async def _in_thread(sides: Sequence[Recording], criteria: object, session: Sess
         try:
             judgement = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except PerfciteError as error:
-            refused = error  # raised outside, where the group does not wrap it
+            refused = _named(error, sides)  # raised outside, where the group does not wrap it
         finally:
             stop.set()  # a cancelled call must not keep a core busy
         group.cancel_scope.cancel()
     if refused is not None:
         raise refused
     return judgement
+
+
+def _named(error: PerfciteError, sides: Sequence[Recording]) -> PerfciteError:
+    """Put the argument's name before a message that starts with its value."""
+    for name, side in zip(_SIDES, sides, strict=False):
+        if str(error).startswith(side.source.label):
+            return type(error)(f"{name}: {error}", then=error.then or NextCall("list_evidence"))
+    return error
 
 
 def _distrust(judgement: "Judgement", sides: Sequence[Recording]) -> "Judgement":

@@ -1,6 +1,8 @@
 """The command line, made from the same tool declarations as the MCP server. Never imports the SDK."""
 
 import argparse
+import contextlib
+import io
 import os
 import signal
 import sys
@@ -33,6 +35,27 @@ class _Parser(argparse.ArgumentParser):
 def run(argv: Sequence[str]) -> int:
     """Run one command and give its exit status (design: 0, 1, 2, 3, 4)."""
     _die_with_children()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a mark that cannot be shown must not lose the rest
+            stream.reconfigure(errors="replace")
+    try:
+        status = _run(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output went away; that is its choice
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        print(f"perfcite: the output cannot be written: {error.strerror}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 2
+    return status
+
+
+def _run(argv: Sequence[str]) -> int:
     try:
         options = _parser().parse_args(argv)
         if options.command == "serve":
@@ -49,11 +72,10 @@ def run(argv: Sequence[str]) -> int:
             return _crashed(_leaves(group)[0])
         print(terminal_line(known[0], BY_NAME), file=sys.stderr)
         return known[0].exit_code
-    except BrokenPipeError:  # the reader of our output went away; that is its choice
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         return 130
+    except OSError:
+        raise
     except Exception as error:  # noqa: BLE001 - a defect of ours; a traceback helps nobody by default
         return _crashed(error)
 
@@ -172,7 +194,8 @@ def _add_tool(commands: Any, tool: Tool) -> None:
 def _add_option(sub: Any, tool: Tool, name: str, schema: dict[str, Any]) -> None:
     text = schema.get("description", "").replace("%", "%%")
     if name in tool.positionals:
-        sub.add_argument(name, help=text)
+        required = name in tool.schema(whole=True).get("required", [])
+        sub.add_argument(name, help=text, nargs=None if required else "?")
     elif schema.get("type") == "boolean":
         sub.add_argument(_flag(name), dest=name, action="store_true", default=None, help=text)
     elif schema.get("type") == "array":
@@ -191,13 +214,19 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no port")
+    return int(text)
+
+
 def _add_serve(commands: Any) -> None:
     sub = commands.add_parser(
         "serve", help="Serve MCP", description="Serve MCP over standard input and output, or HTTP."
     )
     sub.add_argument("--http", action="store_true", help="streamable HTTP instead of stdio")
     sub.add_argument("--host", default="127.0.0.1", help="address to bind to")
-    sub.add_argument("--port", type=int, default=8765)
+    sub.add_argument("--port", type=_port, default=8765, help="0 to 65535")
     sub.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="further Host names"
     )

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from ..evidence.errors import InputError
 from ..evidence.records import Identity
 from ..evidence.store import Store, Stored
 from .answers import of_record
@@ -23,7 +24,7 @@ async def compare_evidence(arguments: CompareArguments, session: Session) -> Ans
     """Compare and keep the comparison; what does not verify makes it UNPROVEN."""
     from ..evidence.comparing.compare import compare
 
-    sides = [_open(session.store, i) for i in (arguments.baseline, arguments.candidate)]
+    sides = [_open(session.store, name, arguments) for name in ("baseline", "candidate")]
     problems = [f"{stored.evidence_id} does not verify: {p}" for stored, p in sides if p]
     found = compare(sides[0][0], sides[1][0], varying=arguments.varying or (), problems=problems)
     identity: Identity = sides[1][0].record.identity
@@ -42,10 +43,13 @@ async def compare_evidence(arguments: CompareArguments, session: Session) -> Ans
         limitations=found.limitations,
         inputs=found.inputs,
     )
-    return of_record(stored)
+    return of_record(stored, damaged=bool(problems))
 
 
-def _open(store: Store, given: str) -> tuple[Stored, str | None]:
+def _open(store: Store, name: str, arguments: CompareArguments) -> tuple[Stored, str | None]:
     """Open a record even if it is damaged: a comparison names that and is never a PASS."""
-    identifier, content, problem = store.unverified(given)
+    try:
+        identifier, content, problem = store.unverified(getattr(arguments, name))
+    except InputError as error:
+        raise type(error)(f"{name}: {error}", then=error.then) from None
     return Stored(identifier, content), problem

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from ..evidence.errors import InputError, NextCall
 from ..evidence.store import Store, Stored
@@ -18,6 +18,20 @@ class Arguments(BaseModel):
     """A tool's arguments: flat, unknown ones refused. A field may be marked `runs` or `file`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, given: Any) -> Any:
+        """Numbers may come as text, as models write them; true is not 1."""
+        for name, value in given.items() if isinstance(given, dict) else ():
+            field = cls.model_fields.get(name)
+            if (
+                isinstance(value, bool)
+                and field is not None
+                and "bool" not in str(field.annotation)
+            ):
+                raise ValueError(f"{name} must not be {str(value).lower()}")
+        return given
 
 
 @dataclass(frozen=True)
@@ -51,7 +65,10 @@ class Guard:
     def _check_file(self, name: str, value: str, tool: "Tool") -> None:
         if self.roots is None or not looks_like_path(value):
             return
-        real = Path(value).expanduser().resolve()
+        try:
+            real = Path(value).expanduser().resolve()
+        except (ValueError, OSError, RuntimeError):
+            raise InputError(f"{name}: no such path", then=tool.fallback) from None
         if not any(real.is_relative_to(root) for root in self.roots):
             allowed = ", ".join(map(str, self.roots)) or "none (start the server with --root DIR)"
             raise InputError(
@@ -79,6 +96,7 @@ class Answer:
     text: str
     stored: Stored | None = None
     exit_code: int = 0
+    terminal: str | None = None  # what a person reads instead of `text`
 
 
 @dataclass(frozen=True)

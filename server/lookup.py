@@ -9,8 +9,9 @@ from pydantic import Field
 
 from ..evidence.errors import InputError, NextCall, PerfciteError
 from ..evidence.layout import Line
-from ..evidence.records import Kind, Verdict
+from ..evidence.records import Kind, Verdict, one_line
 from ..evidence.store import Store, Stored
+from ..evidence.verifying import Verifier
 from .answers import DEFAULT_BUDGET, of_record, size_of
 from .definition import Answer, Arguments, Session, shorten
 
@@ -18,6 +19,7 @@ LIST_LIMIT = 100
 _MARKER = re.compile(r"\d{8}/\d{11}~[\w~-]{1,120}")
 _AGO = re.compile(r"(\d{1,5})\s*(m|min|h|d|w)")
 _STRING_SHOWN = 400
+_TEXT_PAGE = 2_000  # characters; at most 8 kB however they are written
 
 
 class ListArguments(Arguments):
@@ -79,12 +81,13 @@ async def list_evidence(arguments: ListArguments, session: Session) -> Answer:
     rows: list[dict[str, Any]] = []
     last: Line | None = None
     more: dict[str, Any] = {}
+    glance = session.store.glance()
     for line in session.store.newest(cursor, kind=arguments.kind):
         if line.created_at < since:
             break
-        if not _wanted(line, arguments):
+        row = read_row(line, session.store, glance)
+        if row is None or not _wanted(row, line, arguments):
             continue
-        row = _row(line, session.store)
         if len(rows) == arguments.limit or size_of([*rows, row]) > DEFAULT_BUDGET - 300:
             more["cursor"] = last.marker if last else line.marker
             break
@@ -94,31 +97,42 @@ async def list_evidence(arguments: ListArguments, session: Session) -> Answer:
     return Answer(structured, _list_text(rows, more))
 
 
-def _wanted(line: Line, arguments: ListArguments) -> bool:
+def _wanted(row: Mapping[str, Any], line: Line, arguments: ListArguments) -> bool:
     return (
-        (arguments.kind is None or line.kind == arguments.kind)
-        and (arguments.verdict is None or line.verdict == arguments.verdict)
+        (arguments.kind is None or row["kind"] == arguments.kind)
+        and (arguments.verdict is None or row.get("verdict") == arguments.verdict)
         and (arguments.tool is None or line.tool == arguments.tool)
     )
 
 
-def _row(line: Line, store: Store) -> dict[str, Any]:
-    row: dict[str, Any] = {"evidence_id": line.evidence_id, "created_at": line.created_at}
-    row["kind"] = line.kind
-    if line.verdict:
-        row["verdict"] = line.verdict
+def read_row(line: Line, store: Store, glance: Verifier) -> dict[str, Any] | None:
+    """Give one record's line from the record itself; a marker only says where to look.
+
+    None where the marker is not that of the record, or there is no such record.
+    """
+    row: dict[str, Any] = {"evidence_id": line.evidence_id}
+    problem = glance.problem(line.evidence_id)
+    if problem == "not found":
+        return None
     try:
-        row["summary"] = store.load(line.evidence_id).record.summary
-    except PerfciteError as error:
-        row["summary"] = f"does not verify: {error}"
-    return row
+        record = store.load(line.evidence_id).record
+    except PerfciteError:
+        return row | {"kind": "unknown", "summary": f"does not verify: {problem}"}
+    if not line.marker.startswith("~") and store.marker(line.evidence_id) != line.marker:
+        return None
+    row |= {"created_at": line.created_at, "kind": record.kind}
+    if record.verdict:
+        row["verdict"] = record.verdict
+    summary = f"does not verify: {problem}. {record.summary}" if problem else record.summary
+    return row | {"summary": one_line(summary, 240)}
 
 
 def _list_text(rows: list[dict[str, Any]], more: Mapping[str, Any]) -> str:
     if not rows:
         return "no records"
     lines = [
-        f"{r['evidence_id']}  {r['created_at']}  {r['kind']}  {r.get('verdict', '-')}  {r['summary']}"
+        f"{r['evidence_id']}  {r.get('created_at', '-')}  {r['kind']}  {r.get('verdict', '-')}  "
+        f"{r['summary']}"
         for r in rows
     ]
     if more.get("cursor"):
@@ -140,12 +154,20 @@ def _since(text: str) -> str:
                 then=NextCall("list_evidence", {"since": "7d"}),
             ) from None
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except OverflowError:
+        raise InputError(
+            f"since: {shorten(text, 40)!r} is out of range", then=NextCall("list_evidence")
+        ) from None
 
 
 async def get_evidence(arguments: GetArguments, session: Session) -> Answer:
     """Show a record whole, or one part of it in pages, after checking it and what it stands on."""
-    stored = session.store.verified(arguments.evidence_id)
+    try:
+        stored = session.store.verified(arguments.evidence_id)
+    except InputError as error:
+        raise type(error)(f"evidence_id: {error}", then=error.then) from None
     if arguments.section is None and arguments.cursor is None:
         return _whole(stored)
     return _part(stored, arguments.section or "data", arguments.cursor)
@@ -157,7 +179,7 @@ def _whole(stored: Stored) -> Answer:
     structured = {
         "evidence_id": stored.evidence_id,
         "kind": stored.record.kind,
-        "record": _trim(plain, "", DEFAULT_BUDGET - 700, cut),
+        "record": _fitting(plain, "", cut),
     }
     structured["more"] = _more(stored, cut)
     record = of_record(stored)
@@ -181,11 +203,38 @@ def _part(stored: Stored, section: str, cursor: str | None) -> Answer:
         if start + len(items) < len(value):
             structured["more"] |= {"cursor": str(start + len(items)), "of": len(value)}
     elif isinstance(value, dict):
-        structured["fields"] = _trim(value, section, DEFAULT_BUDGET - 700, cut)
+        _refuse_cursor(cursor, section)
+        structured["fields"] = _fitting(value, section, cut)
         structured["more"] = _more(stored, cut)
+    elif isinstance(value, str):
+        start = _offset(cursor, len(value), stored, section)
+        structured["value"] = value[start : start + _TEXT_PAGE]
+        structured["more"] = _more(stored, cut)
+        if start + _TEXT_PAGE < len(value):
+            structured["more"] |= {"cursor": str(start + _TEXT_PAGE), "of": len(value)}
     else:
+        _refuse_cursor(cursor, section)
         structured["value"] = str(value)
     return Answer(structured, _part_text(structured))
+
+
+def _refuse_cursor(cursor: str | None, section: str) -> None:
+    if cursor is not None:
+        raise InputError(
+            f"cursor: {section} is no list and has one page", then=NextCall("list_evidence")
+        )
+
+
+def _fitting(value: dict[str, Any], section: str, cut: list[str]) -> dict[str, Any]:
+    """Trim an object until it fits; what was cut is named."""
+    room = DEFAULT_BUDGET - 1_200
+    while True:
+        here: list[str] = []
+        fields: dict[str, Any] = _trim(value, section, room, here)
+        if size_of(fields) <= DEFAULT_BUDGET - 1_000 or room < 500:
+            cut += here
+            return fields
+        room -= 500
 
 
 def _part_text(structured: Mapping[str, Any]) -> str:
@@ -228,7 +277,7 @@ def _dig(stored: Stored, section: str) -> Any:
 def _offset(cursor: str | None, length: int, stored: Stored, section: str) -> int:
     if cursor is None:
         return 0
-    if not cursor.isdigit() or int(cursor) > length:
+    if not re.fullmatch(r"[0-9]{1,12}", cursor) or int(cursor) > length:
         raise InputError(
             f"cursor: {shorten(cursor, 40)!r} is none that get_evidence gave",
             then=NextCall("get_evidence", {"evidence_id": stored.evidence_id, "section": section}),
@@ -238,7 +287,7 @@ def _offset(cursor: str | None, length: int, stored: Stored, section: str) -> in
 
 def _page(value: list[Any], start: int, section: str, cut: list[str]) -> list[Any]:
     items: list[Any] = []
-    room = DEFAULT_BUDGET - 700
+    room = DEFAULT_BUDGET - 1_200
     for index, item in enumerate(value[start:], start):
         shown = _trim(item, f"{section}.{index}", max(room, 200), cut)
         room -= size_of(shown) + 1
@@ -250,9 +299,9 @@ def _page(value: list[Any], start: int, section: str, cut: list[str]) -> list[An
 
 def _trim(value: Any, path: str, room: int, cut: list[str]) -> Any:
     """Cut long arrays and strings until a value fits; name each place that was cut."""
-    if isinstance(value, str) and len(value) > _STRING_SHOWN:
+    if isinstance(value, str) and len(value) > min(_STRING_SHOWN, max(room, 40)):
         cut.append(path)
-        return shorten(value, _STRING_SHOWN)
+        return shorten(value, min(_STRING_SHOWN, max(room, 40)))
     if size_of(value) <= room or not isinstance(value, list | dict):
         return value
     if isinstance(value, list):

@@ -1,6 +1,7 @@
 """evidence:// resources: a record's exact bytes, its artifacts, the newest; and completion of ids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -16,6 +17,8 @@ from mcp.types import (
 
 from ..evidence.errors import PerfciteError
 from ..evidence.store import Store
+from ..evidence.verifying import Verifier
+from .lookup import read_row
 
 LATEST = 20
 _COMPLETIONS = 50
@@ -29,23 +32,15 @@ def add(server: MCPServer[Any], store: Callable[[], Store]) -> None:
         name="latest",
         title="Newest evidence",
         mime_type="application/json",
-        description="The newest records: id, time, kind, verdict.",
+        description="The newest records: id, time, kind, verdict, summary.",
     )
     def latest() -> str:
-        rows = []
-        for line in store().newest():
-            rows.append(
-                {
-                    "evidence_id": line.evidence_id,
-                    "created_at": line.created_at,
-                    "kind": line.kind,
-                    "verdict": line.verdict,
-                    "uri": f"evidence://{line.evidence_id}",
-                }
-            )
-            if len(rows) == LATEST:
-                break
-        return orjson.dumps(rows).decode()
+        opened = store()
+        glance = opened.glance()
+        rows = list(islice(_rows(opened, glance), LATEST))
+        return orjson.dumps(
+            [{**row, "uri": f"evidence://{row['evidence_id']}"} for row in rows]
+        ).decode()
 
     @server.resource(
         "evidence://{evidence_id}",
@@ -84,6 +79,13 @@ def add(server: MCPServer[Any], store: Callable[[], Store]) -> None:
         return Completion(values=found[:_COMPLETIONS], has_more=len(found) > _COMPLETIONS)
 
 
+def _rows(store: Store, glance: Verifier) -> Iterator[dict[str, Any]]:
+    for line in store.newest():
+        row = read_row(line, store, glance)
+        if row is not None:
+            yield row
+
+
 def _load(store: Store, identifier: str) -> bytes:
     try:
         return store.verified(identifier).content
@@ -93,13 +95,10 @@ def _load(store: Store, identifier: str) -> bytes:
 
 def _artifact(store: Store, identifier: str, name: str) -> bytes:
     try:
-        stored = store.load(identifier)
+        stored = store.verified(identifier)  # an artifact that was altered is not served
     except PerfciteError as error:
         raise ResourceNotFoundError(str(error)) from None
     for item in stored.record.artifacts:
         if item.name == name:
-            blob = store.blob(item.sha256)
-            if blob is None:
-                raise ResourceNotFoundError(f"artifact {name} of {identifier} is missing")
-            return blob
+            return store.blob(item.sha256) or b""
     raise ResourceNotFoundError(f"{identifier} has no artifact {name[:60]!r}")

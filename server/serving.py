@@ -72,13 +72,20 @@ def run_http(
 ) -> None:
     """Serve MCP over HTTP; callers are confined to `roots` and may name no program by default."""
     _log_to_stderr()
-    guard = Guard(allow_commands, tuple(Path(r).expanduser().resolve() for r in roots))
+    guard = Guard(allow_commands, tuple(_root(r) for r in roots))
     opened = Store.open(store)
     from .app import build
     from .web import serve, token_for
 
     token_for(host)  # refuse before anything is loaded further
     serve(build(session_maker(opened, guard), tools=tools), host, port, hosts)
+
+
+def _root(given: str) -> Path:
+    path = Path(given).expanduser()
+    if not given or not path.is_dir():
+        raise InputError(f"--root: {given!r} is not a folder")
+    return path.resolve()
 
 
 def _log_to_stderr() -> None:

@@ -1,13 +1,15 @@
 """Turn a wrong call into one line that names the argument and a next call that works."""
 
 import difflib
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from ..evidence.errors import InputError, NextCall, PerfciteError
-from .definition import Arguments, Tool, shorten, write_call
+from ..evidence.errors import InputError, NextCall, PerfciteError, StoreError
+from .definition import Arguments, Tool, looks_like_path, shorten, write_call
 
 ERROR_LIMIT = 300
 
@@ -29,7 +31,9 @@ def parse_arguments(tool: Tool, given: Mapping[str, Any]) -> Arguments:
 
 def error_line(error: PerfciteError, tool: Tool) -> str:
     """Write an error for an agent: at most 300 bytes, `Next:` always whole."""
-    call = error.then or tool.fallback
+    # A store that cannot be written can mostly still be read.
+    kept = NextCall("list_evidence") if isinstance(error, StoreError) else tool.fallback
+    call = error.then or kept
     following = f"Next: {write_call(call, 'mcp')}"
     if len(following.encode()) > 200:  # an echoed value may be as long as the caller likes
         following = f"Next: {write_call(tool.fallback, 'mcp')}"
@@ -98,7 +102,7 @@ def _mended(tool: Tool, given: Mapping[str, Any]) -> NextCall | None:
         choices = schema[near[0]].get("enum")
         if choices and value not in choices:
             value = next(iter(difflib.get_close_matches(str(value), choices, 1, 0.4)), None)
-        if isinstance(value, str | int | float | bool):
+        if isinstance(value, str | int | float | bool) and _usable(known[near[0]], value):
             mended[near[0]] = value
     for attempt in (mended, {k: v for k, v in mended.items() if _accepts(tool, k, v)}):
         try:
@@ -107,6 +111,15 @@ def _mended(tool: Tool, given: Mapping[str, Any]) -> NextCall | None:
             continue
         return NextCall(tool.name, attempt)
     return None
+
+
+def _usable(field: FieldInfo, value: Any) -> bool:
+    """A suggested call must work: a path in it has to be there."""
+    marks = field.json_schema_extra
+    if not isinstance(marks, Mapping) or not (marks.get("runs") or marks.get("file")):
+        return True
+    text = str(value)
+    return os.path.exists(text) or (bool(marks.get("file")) and not looks_like_path(text))
 
 
 def _accepts(tool: Tool, name: str, value: Any) -> bool:

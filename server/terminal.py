@@ -68,7 +68,7 @@ def show(tool: Tool, answer: Answer, *, as_json: bool) -> None:
         record = answer.stored.plain()
         text = "\n".join(doctor_lines(record, answer.stored.evidence_id, _marks()))
     else:
-        text = answer.text
+        text = answer.terminal or answer.text
     print(text)
 
 

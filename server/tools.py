@@ -1,7 +1,7 @@
 """The tools, each declared once. MCP schemas, the command line, docs/tools.md and the tests read this."""
 
 from ..evidence.errors import NextCall
-from . import answers, checking, comparing, lookup, measuring
+from . import answers, checking, citing, comparing, lookup, measuring
 from .definition import Tool
 
 SERVER_NAME = "perfcite"
@@ -89,6 +89,24 @@ COMPARE = Tool(
     positionals=("baseline", "candidate"),
     examples=({"baseline": "ev_k4tjim", "candidate": "ev_f5f35f"},),
 )
+CITE = Tool(
+    name="check_citations",
+    command="cite",
+    title="Check citations",
+    description=(
+        "Check every evidence id and the number beside it in a text, before publishing it. Returns "
+        "PASS, FAIL or UNPROVEN and for each claim: supported, contradicted (with the right value), "
+        "unsupported, not_found or tampered. Keeps an evidence record."
+    ),
+    also_for="verify a performance claim, review a pull request, fact check numbers, speedup claims",
+    arguments=citing.CiteArguments,
+    run=citing.check_citations,
+    output=answers.OUTPUT,
+    fallback=NextCall("list_evidence"),
+    positionals=("path",),
+    cli_only=citing.RARE,
+    examples=({"text": "12.34 ms [ev_k4tjimcqqdbwpbfb]"},),
+)
 LIST = Tool(
     name="list_evidence",
     command="list",
@@ -120,5 +138,5 @@ GET = Tool(
     positionals=("evidence_id",),
     examples=({"evidence_id": "ev_k4tjim"},),
 )
-TOOLS: tuple[Tool, ...] = (DOCTOR, PROBE, CHECK, COMPARE, LIST, GET)
+TOOLS: tuple[Tool, ...] = (DOCTOR, PROBE, CHECK, COMPARE, CITE, LIST, GET)
 BY_NAME = {tool.name: tool for tool in TOOLS}

@@ -6,7 +6,9 @@ Answers go as server-sent events: with plain JSON responses a cancelled request 
 import hmac
 import ipaddress
 import os
+import re
 import signal
+import socket
 import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -21,6 +23,7 @@ from ..probes import command
 TOKEN_VARIABLE = "PERFCITE_HTTP_TOKEN"
 TOKEN_LENGTH = 16
 _GRACE_S = 1
+_AUTHORITY = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _Asgi = Callable[[MutableMapping[str, Any], Any, Any], Awaitable[None]]
 
 
@@ -54,14 +57,33 @@ def token_for(host: str) -> str | None:
 def serve(server: MCPServer[Any], host: str, port: int, hosts: tuple[str, ...] = ()) -> None:
     """Serve at http://HOST:PORT/mcp until a signal; `hosts` are further names callers may use."""
     token = token_for(host)
+    listening = _listen(host, port)
     app: _Asgi = server.streamable_http_app(host=host, transport_security=_security(host, hosts))
+    app = _with_names(app, _names(host, hosts))
     if token is not None:
         app = _with_token(app, token)
-    config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE_S
-    )
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_S)
     print(f"perfcite: serving MCP at http://{host}:{port}/mcp", file=sys.stderr, flush=True)
-    _Server(config).run()
+    with listening:
+        _Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything is said.
+
+    Raises:
+        InputError: the address or port cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host.strip("[]"), port))
+        listening.listen(128)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise InputError(f"--host {host} --port {port}: {error}; choose another --port") from None
+    return listening
 
 
 class _Server(uvicorn.Server):
@@ -74,33 +96,64 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _security(host: str, hosts: tuple[str, ...]) -> TransportSecuritySettings:
+def _names(host: str, hosts: tuple[str, ...]) -> frozenset[str]:
     names = {host, *hosts} | ({"127.0.0.1", "localhost", "[::1]"} if is_loopback(host) else set())
-    names = {f"[{n}]" if ":" in n and not n.startswith("[") else n for n in names}
+    return frozenset((f"[{n}]" if ":" in n and not n.startswith("[") else n).lower() for n in names)
+
+
+def _security(host: str, hosts: tuple[str, ...]) -> TransportSecuritySettings:
+    names = sorted(_names(host, hosts))
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[form for n in sorted(names) for form in (n, f"{n}:*")],
+        allowed_hosts=[form for n in names for form in (n, f"{n}:*")],
         allowed_origins=[
             form
-            for n in sorted(names)
+            for n in names
             for scheme in ("http", "https")
             for form in (f"{scheme}://{n}", f"{scheme}://{n}:*")
         ],
     )
 
 
+def _with_names(app: _Asgi, names: frozenset[str]) -> _Asgi:
+    """Check Host and Origin whole: the SDK's patterns end in `*` and take what follows a colon."""
+
+    def known(authority: str) -> bool:
+        found = _AUTHORITY.fullmatch(authority)
+        return found is not None and found["name"].lower() in names
+
+    async def guarded(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            headers = {k: v.decode("latin-1") for k, v in scope["headers"]}
+            origin = headers.get(b"origin")
+            scheme, _, authority = (origin or "").partition("://")
+            if not known(headers.get(b"host", "")):
+                return await _refuse(send, 421, "Host is not one that this server answers to")
+            if origin is not None and (scheme not in ("http", "https") or not known(authority)):
+                return await _refuse(send, 403, "Origin is not one that this server answers to")
+        await app(scope, receive, send)
+        return None
+
+    return guarded
+
+
+async def _refuse(send: Any, status: int, why: str, *headers: tuple[bytes, bytes]) -> None:
+    head = [(b"content-type", b"text/plain"), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": why.encode() + b"\n"})
+
+
 def _with_token(app: _Asgi, token: str) -> _Asgi:
-    wanted = f"Bearer {token}".encode()
+    wanted = token.encode()
 
     async def guarded(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, wanted):
-                headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                body = b"a bearer token is needed: Authorization: Bearer ...\n"
-                await send({"type": "http.response.body", "body": body})
-                return
+            scheme, _, credentials = given.partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(credentials.strip(), wanted):
+                why = "a bearer token is needed: Authorization: Bearer ..."
+                return await _refuse(send, 401, why, (b"www-authenticate", b"Bearer"))
         await app(scope, receive, send)
+        return None
 
     return guarded

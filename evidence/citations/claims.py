@@ -15,6 +15,7 @@ from .scopes import Named, Scope, scope, statistic
 from .units import POINTS, RATIO, SHARE, TIMES, Unit, unit_after
 
 _BRACKETED = re.compile(r"[(\[]\s*([^()\[\]]{1,16}?)\s*[)\]]")
+_FACTOR_COLUMN = re.compile(r"\b(?:ratio|speed-?up|factor)\b(?![^|]*%)", re.IGNORECASE)
 _LABEL = re.compile(r"[(\[][^()\[\]\d]{1,16}[)\]]\s*[:=]?\s*$")
 _LAST_WORD = re.compile(r"(\S{1,12})\s*$")
 _ALONE_IN_CELL = re.compile(r"[\s\d.,±~<>≈+\-−–/x%()\x01]*")
@@ -44,9 +45,6 @@ class Reader:
         """Take a text that was read and the records that it cites."""
         self._document = document
         self._library = library
-        self._place: dict[str, int] = {}
-        for mention in document.mentions:
-            self._place.setdefault(mention.key, mention.start)
 
     def claims(self) -> Iterator[Claim]:
         """Give every claim in the order of the text."""
@@ -78,9 +76,12 @@ class Reader:
         if quantity.unit is not None and prose.is_setting(document, quantity):
             return None
         bound = surroundings.bindings(document, number, index)
+        named = statistic(document, passage, index, said)
+        if not bound and quantity.unit is not None and quantity.unit.dimension in (TIMES, SHARE):
+            section = surroundings.of_section(document, number)
+            bound = [Binding(section, "near")] if section else []
         if not bound:
             return self._uncited(passage, quantity)
-        named = statistic(document, passage, index, said)
         judge = _Judge(self, passage, quantity, said, named)
         first: tuple[Claim, Binding] | None = None
         for binding in bound:
@@ -130,6 +131,9 @@ class Reader:
         cell = next((c for c in block.cells if c[0] <= quantity.start < c[1]), None)
         if cell is None or not _ALONE_IN_CELL.fullmatch(document.text[cell[0] : cell[1]]):
             return quantity
+        if spans[0] and not quantity.whole:
+            if _FACTOR_COLUMN.search(document.text, *spans[0]):
+                return replace(quantity, unit=_TIMES_UNIT)
         for span in spans:
             unit = _unit_in_label(document.text[span[0] : span[1]]) if span else None
             if unit is not None and span != cell:
@@ -142,7 +146,8 @@ class Reader:
 
     def in_text_order(self, pool: Sequence[Cited]) -> list[Cited]:
         """Sort records by where the text first cites them."""
-        return sorted(pool, key=lambda c: self._place.get(c.key, 0))
+        first = self._document.first_mention
+        return sorted(pool, key=lambda c: m.start if (m := first(c.key)) else 0)
 
     @property
     def document(self) -> Document:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from . import naming
 from .cited import Cited, Value, missing_of
-from .matching import Figure, holds, supports
+from .matching import SPREAD_TOLERANCE, Figure, holds, rounds_to, supports
 from .quantities import Quantity
 from .scopes import Named, Scope
 from .units import COUNT, SHARE, TIMES, Unit, conversion
@@ -226,6 +226,8 @@ def fits(quantity: Quantity, recorded: float, partner: Quantity | None) -> bool:
     """Tell whether a recorded number, in the quoted unit, is the quoted one or lies in its range."""
     if supports(quantity.figure, recorded):
         return True
+    if quantity.relation == "spread" and quantity.figure.hedge == "exact":
+        return rounds_to(quantity.figure, recorded, SPREAD_TOLERANCE)
     ends = _ends(quantity, partner)
     return ends is not None and holds(*ends, recorded)
 

@@ -14,6 +14,7 @@ TOLERANCE = 0.05
 ROUND_HEDGE = 0.10  # "about 12": one or two digits promise little
 FINE_HEDGE = 0.05  # "about 12.3"
 MAX_RANGE = 1.15  # a wider range says too little about one recorded value
+SPREAD_TOLERANCE = 0.25  # 8.47 ± 0.07: the places of a spread are those of what it belongs to
 _SLACK = 1e-9  # for binary fractions: 0.5 units in the last place of 12.345
 
 
@@ -31,13 +32,13 @@ class Figure:
         return Figure(abs(self.value), self.step, self.digits, self.hedge)
 
 
-def rounds_to(figure: Figure, recorded: float) -> bool:
+def rounds_to(figure: Figure, recorded: float, tolerance: float = TOLERANCE) -> bool:
     """Tell whether `recorded`, in the figure's unit, gives the figure when rounded as written."""
     if figure.value == 0 or recorded == 0:
         return figure.value == recorded
     gap = abs(figure.value - recorded)
     half = figure.step * (0.5 + _SLACK) + abs(recorded) * 1e-12
-    return gap <= half and gap <= TOLERANCE * abs(recorded)
+    return gap <= half and gap <= tolerance * abs(recorded)
 
 
 def supports(figure: Figure, recorded: float) -> bool:

@@ -104,17 +104,29 @@ def _spoken_of(text: str, cited: Cited) -> bool:
 
 
 def _role(document: Document, passage: Passage, cited: Cited) -> str | None:
-    """Tell whether the words beside an id call it the old or the new state."""
+    """Tell whether the words beside an id, else its record's arguments, make it the old or new state."""
     for group in passage.groups:
         for mention in group.mentions:
             if mention.key == cited.key:
-                return _role_of(document, passage, mention, len(group.mentions) == 1)
+                role = _role_of(document, passage.start, mention, len(group.mentions) == 1)
+                return role or _role_of_record(cited)
+    first = document.first_mention(cited.key)
+    role = _role_of(document, 0, first, False) if first else None
+    return role or _role_of_record(cited)
+
+
+def _role_of_record(cited: Cited) -> str | None:
+    for value in cited.record.tool.arguments.values():
+        if isinstance(value, str) and _OLD.fullmatch(value):
+            return "old"
+        if isinstance(value, str) and _NEW.fullmatch(value):
+            return "new"
     return None
 
 
-def _role_of(document: Document, passage: Passage, mention: Mention, single: bool) -> str | None:
+def _role_of(document: Document, start: int, mention: Mention, single: bool) -> str | None:
     text = document.text
-    before = text[max(passage.start, mention.start - _NEAR) : mention.start]
+    before = text[max(start, mention.start - _NEAR) : mention.start]
     before = re.split(r"[;,|.]|\x01", before)[-1]
     if _OLD.search(before) or _NEW.search(before):
         last_old = max((m.end() for m in _OLD.finditer(before)), default=-1)

@@ -87,6 +87,7 @@ class Document:
     places: list[int]  # where each mention begins
     headings: list[int | None]  # the heading that governs each block
     tables: dict[int, int]  # the block after each table
+    _first: dict[str, Mention] = field(default_factory=dict)
 
     def cited_between(self, start: int, end: int) -> list[Mention]:
         """Give the mentions that begin in a span."""
@@ -96,6 +97,13 @@ class Document:
     def cited_in(self, block: int) -> list[Mention]:
         """Give the mentions of a block."""
         return self.cited_between(self.blocks[block].start, self.blocks[block].end)
+
+    def first_mention(self, key: str) -> Mention | None:
+        """Give the place where an id is first cited."""
+        if not self._first:
+            for mention in self.mentions:
+                self._first.setdefault(mention.key, mention)
+        return self._first.get(key)
 
     def opaque(self, position: int) -> bool:
         """Tell whether a place lies in inline code that is more than a quantity."""
@@ -108,20 +116,32 @@ def read(source: str) -> Document:
     made = markup.plain(source)
     cited = mentions(source, made.hidden)
     text = _mark(made.text, cited)
-    quantities = find(text)
     found = blocks(text)
+    cuts = [sentences(text, block) for block in found]
+    text = _unwrapped(text, found)
+    quantities = find(text)
     places = [m.start for m in cited]
     code, headings = sorted(made.code), _headings(found)
     tables = {b.table: i + 1 for i, b in enumerate(found) if b.table is not None}
     document = Document(source, text, cited, quantities, found, [], code, places, headings, tables)
     starts = [q.start for q in quantities]
     for index, block in enumerate(found):
-        for start, end in sentences(text, block):
+        for start, end in cuts[index]:
             inside = range(bisect.bisect_left(starts, start), bisect.bisect_left(starts, end))
             ids = document.cited_between(start, end)
             if inside or ids:
                 document.passages.append(_passage(document, index, (start, end), inside, ids))
     return document
+
+
+def _unwrapped(text: str, found: list[Block]) -> str:
+    """Join the lines of each block, so that a number at the end of one finds its unit on the next."""
+    parts, at = [], 0
+    for block in found:
+        end = max(block.start, block.end - 1)  # the last line's end stays
+        parts += [text[at : block.start], text[block.start : end].replace("\n", " ")]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def _headings(found: list[Block]) -> list[int | None]:

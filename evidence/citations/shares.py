@@ -1,5 +1,6 @@
 """A percentage of something that the text names: `11 % of the 140 GiB`, `97 % of the cases passed`."""
 
+import re
 from collections.abc import Sequence
 
 from .cited import Cited
@@ -9,6 +10,8 @@ from .matching import supports
 from .quantities import Quantity
 from .scopes import Scope
 from .units import SHARE, conversion
+
+_REST = re.compile(r"\b(?:remaining|rest|leaving|other)\b", re.IGNORECASE)
 
 
 def judge(
@@ -22,7 +25,23 @@ def judge(
         outcome = _of_amount(quantity, whole, cited)
         if outcome:
             return outcome
-    return _of_cases(quantity, whole, cited, said)
+    return _of_cases(quantity, whole, cited, said) or _of_the_rest(quantity, cited, said)
+
+
+def _of_the_rest(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:
+    """Find `the remaining 13 %` as what is left of a recorded share."""
+    assert quantity.unit is not None
+    if not _REST.search(said.before):
+        return None
+    for record in cited:
+        for value in record.values:
+            if value.unit.dimension == SHARE:
+                rest = (1 - value.value * value.unit.factor) / quantity.unit.factor
+                if supports(quantity.figure, rest):
+                    told = f"{value.label} is {value.told()}, which leaves {rest:.4g} %"
+                    shown = f"{rest:.4g} %"
+                    return Outcome("supported", told, (value.evidence_id,), value.label, shown)
+    return None
 
 
 def _of_amount(quantity: Quantity, whole: Quantity, cited: Sequence[Cited]) -> Outcome | None:

@@ -12,6 +12,7 @@ _CAPTION = re.compile(
 _LOOK_BACK = 40  # blocks above a list item
 _REACH = 12  # passages of one block, to either side
 _MANY = 8
+_FEW = 3
 
 
 def bindings(document: Document, number: int, index: int) -> list[Binding]:
@@ -95,13 +96,26 @@ def _introduces(document: Document, index: int) -> bool:
 
 
 def _table_around(document: Document, index: int) -> list[Mention]:
-    """Give the ids of the blocks next to a table."""
+    """Give the ids in a table's head, else those of the blocks next to it."""
     table = document.blocks[index].table
     if table is None:
         return []
     below = document.tables[table]
+    header = document.blocks[index].header
+    own = document.cited_in(header) if header is not None and header != index else []
     near = [b for b in (table - 1, below) if 0 <= b < len(document.blocks)]
-    return [m for b in near if document.blocks[b].kind != "row" for m in document.cited_in(b)]
+    around = [m for b in near if document.blocks[b].kind != "row" for m in document.cited_in(b)]
+    return own or around
+
+
+def of_section(document: Document, number: int) -> tuple[Mention, ...]:
+    """Give the ids cited in the blocks above, back to the heading, where they are few."""
+    block = document.passages[number].block
+    first = document.headings[block] or 0
+    first = max(first, block - _LOOK_BACK)
+    found = document.cited_between(document.blocks[first].start, document.blocks[block].end)
+    distinct = tuple({m.key: m for m in found}.values())
+    return distinct if len(distinct) <= _FEW else ()
 
 
 def near(document: Document, passage: Passage) -> tuple[Mention, ...]:

@@ -112,6 +112,8 @@ def test_each_attack_is_caught_by_what_the_page_says(attacked: Attacked, what: s
 
 
 def test_the_page_has_exactly_these_rows() -> None:
-    rows = re.findall(r"^\| ([^|]+) \| (yes|no) \| (yes|no) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| ([^|]+) \| (yes|no) \| (yes|no) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+    )
     words = {True: "yes", False: "no"}
     assert rows == [(what, words[i], words[s]) for what, (_, i, s) in ATTACKS.items()]

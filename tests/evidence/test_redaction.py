@@ -28,6 +28,7 @@ REMOVED = [
     ("Authorization: Bearer aB3dE6gH9jK2mN5pQ8rS", "aB3dE6"),
     ("/home/alice/x /Users/bob/y C:\\Users\\Carol\\z", "alice"),
     ("/export/home/alice/x", "alice"),
+    ("/mnt/c/Users/alice/x /var/home/alice/y", "alice"),
     ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc", "MIIE"),
 ]
 HOSTILE = ["a_", "eyJ-", "-----BEGIN PRIVATE KEY-----", "https://", "a://", "token=", "--token "]
@@ -78,7 +79,21 @@ def test_names_of_secrets_are_told_from_names_of_counts() -> None:
     assert all(
         map(is_secret_name, ["HF_TOKEN", "api-key", "clientSecret", "AWS_SECRET_ACCESS_KEY"])
     )
+    more = ["PGPASSWORD", "MYTOKEN", "DB_PASS", "SSHPASS", "OPENAI_KEY", "GITHUB_PAT", "MYAPIKEY"]
+    assert all(map(is_secret_name, more))
     assert not any(map(is_secret_name, ["max_tokens", "eos_token", "tokenizer", "key", "KEYS"]))
+    assert not any(map(is_secret_name, ["PWD", "OLDPWD", "cache_key", "first_pass", "sort_key"]))
+
+
+def test_the_working_directory_is_no_secret() -> None:
+    environ = {"PWD": "/srv/checkout/perf", "OLDPWD": "/srv/other/place", "MAX_TOKENS": "12345678"}
+    assert known_secrets(environ) == ()
+    assert redact("PWD=/srv/checkout/perf make") == "PWD=/srv/checkout/perf make"
+    assert known_secrets({"TOKENIZERS_PARALLELISM": "somethinglong"}) == ()
+
+
+def test_text_that_is_no_unicode_comes_back_writable() -> None:
+    assert redact("name \udcff.jsonl").encode() == b"name ?.jsonl"
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

@@ -10,10 +10,11 @@ import pytest
 from perfcite.evidence.artifacts import Attachment
 from perfcite.evidence.citing import phrase
 from perfcite.evidence.errors import DamagedRecord, InputError, NotFound, StoreError
+from perfcite.evidence.ids import canonical_bytes, evidence_id
 from perfcite.evidence.layout import record_key
 from perfcite.evidence.payloads import GenerationData
 from perfcite.evidence.records import Identity, Input, Metric, Record, new_record
-from perfcite.evidence.store import Store
+from perfcite.evidence.store import Store, Stored
 
 
 def make(summary: str = "three tokens", inputs: tuple[Input, ...] = ()) -> Record:
@@ -69,6 +70,47 @@ def test_lost_markers_are_listed_again_after_restoring(store: Store, tmp_path: P
     assert [line.evidence_id for line in store.newest()] == [saved.evidence_id]
     assert store.restore_markers() == 1
     assert store.restore_markers() == 0
+
+
+def test_a_renamed_marker_is_put_right_and_junk_is_no_record(store: Store, tmp_path: Path) -> None:
+    saved = store.save(make())
+    marker = next((tmp_path / "store" / "log").glob("*/*"))
+    marker.rename(marker.with_name(marker.name.replace("generation", "correctness")))
+    (marker.parent / "junk").write_bytes(b"")
+    (marker.parent / f"{'0' * 11}~generation~-~t~no-id").write_bytes(b"")
+    (tmp_path / "store" / "records" / "zz").mkdir()
+    (tmp_path / "store" / "records" / "zz" / "ev_ZZ.json").write_bytes(b"x")
+    assert store.restore_markers() == 1
+    lines = list(store.newest(kind="generation"))
+    assert [line.evidence_id for line in lines] == [saved.evidence_id]
+    assert list(store.ids()) == [saved.evidence_id]
+
+
+def test_a_tampered_record_without_a_marker_is_listed_last(store: Store, tmp_path: Path) -> None:
+    one, two = store.save(make()), store.save(make())
+    path = tmp_path / "store" / record_key(two.evidence_id)
+    path.chmod(0o600)
+    path.write_bytes(b"{}")
+    shutil.rmtree(tmp_path / "store" / "log")
+    assert [line.evidence_id for line in store.newest()] == [one.evidence_id, two.evidence_id]
+
+
+def test_a_lineage_of_any_depth_is_followed(store: Store) -> None:
+    last = store.save(make())
+    for _ in range(3):
+        last = store.save(make("next", (last.as_input(),)))
+    chain = [last]
+    for number in range(1_200):
+        plain = chain[-1].plain()
+        plain["inputs"] = [{"evidence_id": chain[-1].evidence_id, "sha256": chain[-1].sha256}]
+        plain["nonce"] = f"{number:08x}"
+        content = canonical_bytes(plain)
+        chain.append(Stored(evidence_id(content), content))
+    for link in chain[1:]:
+        path = store.keys.root / record_key(link.evidence_id)  # type: ignore[attr-defined]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(link.content)
+    assert store.problem(chain[-1].evidence_id) is None
 
 
 def test_an_edited_record_is_tampered_and_a_pretty_one_reformatted(

@@ -22,11 +22,12 @@ async def written(path: Path) -> None:
 
 
 def tree(tmp_path: Path) -> tuple[list[str], list[Path]]:
-    """A child, a grandchild, and a grandchild that has left the session."""
-    files = [tmp_path / name for name in ("child", "grandchild", "stray")]
+    """A child, a grandchild, one that has left the session, one that cleared its environment too."""
+    files = [tmp_path / name for name in ("child", "grandchild", "stray", "bare")]
     script = (
         f"echo $$ > {files[0]}; sh -c 'echo $$ > {files[1]}; exec sleep 600' & "
-        f"setsid sh -c 'echo $$ > {files[2]}; exec sleep 600' & wait"
+        f"setsid sh -c 'echo $$ > {files[2]}; exec sleep 600' & "
+        f"setsid env -i /bin/sh -c 'echo $$ > {files[3]}; exec /bin/sleep 600' & wait"
     )
     return ["sh", "-c", script], files
 

@@ -122,3 +122,51 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     env = {**os.environ, "PERFCITE_STORE": str(tmp_path / "store")}
     done = subprocess.run(command, shell=True, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_that_knows_only_ascii_loses_no_verdict(tmp_path: Path) -> None:
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "perfcite.server",
+            "check",
+            str(examples / "llama_kv_f16.jsonl"),
+            str(examples / "llama_kv_q8_0.jsonl"),
+        ],
+        env={**os.environ, **ascii_only, "PERFCITE_STORE": str(tmp_path / "store")},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith(b"FAIL")
+
+
+def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    command = f"{sys.executable} -m perfcite.server list > /dev/full"
+    env = {**os.environ, "PERFCITE_STORE": str(tmp_path / "store")}
+    done = subprocess.run(command, shell=True, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("perfcite: the output cannot be written")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_signal_leaves_no_scratch_behind(tmp_path: Path) -> None:
+    from .raw import lay_trap, processes
+
+    env = lay_trap(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "perfcite.server", "probe", "--profilers", "perf"],
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    processes(tmp_path)
+    process.terminate()
+    assert process.wait(timeout=10) == 143
+    assert list((tmp_path / "store" / "scratch").iterdir()) == []
+    assert (tmp_path / "store").stat().st_mode & 0o077 == 0

@@ -185,3 +185,56 @@ def test_a_signal_kills_the_tree_and_ends_the_server(
             os.kill(process.pid, number)
             assert all_gone(files, LIMIT_S)
         process.wait(timeout=5)
+
+
+def test_names_that_only_begin_like_ours_are_refused(tmp_path: Path) -> None:
+    with http_server(environment(tmp_path)) as (url, _):
+        authority = url.split("/")[2]
+        body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        with httpx2.Client(headers=ACCEPT, trust_env=False) as client:
+            for host in (f"{authority}.evil.example", f"{authority}@evil", "127.0.0.1:80:80"):
+                assert client.post(url, json=body, headers={"host": host}).status_code == 421
+            evil = {"origin": f"http://{authority}.evil.example"}
+            assert client.post(url, json=body, headers=evil).status_code == 403
+            own = {"origin": f"http://{authority}"}
+            assert client.post(url, json=body, headers=own).status_code not in (403, 421)
+
+
+def test_a_file_named_like_an_id_is_not_read_around_the_roots(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    (tmp_path / "open").mkdir()
+    name = "ev_aaaaaaaaaaaaaaaa"
+    (Path.cwd() / name).write_text("[1, 2]\n")
+    try:
+        roots = ("--root", str(tmp_path / "open"))
+        with http_server(env, *roots) as (url, _), legacy(url) as session:
+            both = {"reference": name, "candidate": name}
+            result = session.call(2, "check_correctness", both)["result"]
+            assert result["isError"]
+            assert "no evidence" in result["content"][0]["text"]
+    finally:
+        (Path.cwd() / name).unlink()
+
+
+@pytest.mark.parametrize("root", ["", "/no/such/folder", "/etc/hostname"])
+def test_a_root_that_is_no_folder_is_refused(tmp_path: Path, root: str) -> None:
+    argv = [sys.executable, "-m", "perfcite.server", "serve", "--http", "--root", root]
+    done = subprocess.run(
+        argv, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "--root" in done.stderr
+
+
+def test_a_port_in_use_is_told_before_anything_is_served(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        argv = [sys.executable, "-m", "perfcite.server", "serve", "--http"]
+        argv += ["--port", str(taken.getsockname()[1])]
+        done = subprocess.run(
+            argv, env=environment(tmp_path), capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "choose another --port" in done.stderr

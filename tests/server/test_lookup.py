@@ -102,4 +102,51 @@ async def test_damaged_and_unknown_records_are_errors(shared: Path) -> None:
     with pytest.raises(NotFound, match="ev_k4tjimcqqdbwpbfb"):
         await get_evidence(GetArguments(evidence_id="ev_k4tjimcqqdbwpbfc"), handed)
     listed = await list_evidence(ListArguments(), handed)
-    assert len(listed.structured["records"]) == 9
+    rows = {r["evidence_id"]: r for r in listed.structured["records"]}
+    assert len(rows) == 10
+    for identifier in ("ev_ocbs77gcdq7ah6zb", "ev_a3oxgy5yxy6ff47y"):
+        assert rows[identifier]["summary"].startswith("does not verify")
+
+
+async def test_a_marker_that_says_otherwise_does_not_change_a_verdict(store: Store) -> None:
+    identifier = save(store)
+    marker = store.marker(identifier)
+    assert marker is not None
+    forged = marker.replace("~-~", "~PASS~")
+    store.keys.create(f"log/{forged}", b"")
+    store.keys.remove(f"log/{marker}")
+    listed = await list_evidence(ListArguments(), session(store))
+    assert all("verdict" not in r for r in listed.structured["records"])
+    assert store.restore_markers() == 1
+    listed = await list_evidence(ListArguments(), session(store))
+    assert [r["evidence_id"] for r in listed.structured["records"]] == [identifier]
+    assert "verdict" not in listed.structured["records"][0]
+
+
+async def test_no_answer_is_over_the_budget_whatever_a_record_holds(store: Store) -> None:
+    record = new_record(
+        kind="generation",
+        claim_class="observed",
+        tool="t",
+        version="0",
+        arguments={"long": "x" * 300_000, "wide": {f"k{n}": "v" * 300 for n in range(500)}},
+        summary="s",
+        data=GenerationData(tokens=(), engine={"text": "é" * 300_000}),
+        identity=Identity(),
+    )
+    identifier = store.save(record).evidence_id
+    for section in (None, "tool", "tool.arguments", "tool.arguments.long", "data.engine.text"):
+        arguments = GetArguments(evidence_id=identifier, section=section)
+        answer = await get_evidence(arguments, session(store))
+        assert size_of(answer.structured) <= DEFAULT_BUDGET, section
+        assert len(answer.text.encode()) <= DEFAULT_BUDGET, section
+    text = ""
+    cursor: str | None = None
+    while True:
+        arguments = GetArguments(evidence_id=identifier, section="data.engine.text", cursor=cursor)
+        page = await get_evidence(arguments, session(store))
+        text += page.structured["value"]
+        cursor = page.structured["more"].get("cursor")
+        if cursor is None:
+            break
+    assert text == "é" * 300_000
