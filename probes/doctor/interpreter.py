@@ -112,8 +112,18 @@ def resolve(system: System, python: str) -> tuple[str, str | None]:
     path = os.path.join(system.cwd, given)
     if os.path.isdir(path):
         found = inside(system, path)
-        return (found, None) if found else (path, "a directory without bin/python")
-    return path, None if os.path.lexists(path) else "no such file"
+        return (found, None) if found else (path, _why_not(path, "a directory without bin/python"))
+    return path, None if os.path.lexists(path) else _why_not(path, "no such file")
+
+
+def _why_not(path: str, otherwise: str) -> str:
+    """Say which folder keeps us out, where one does: a file behind it is not an absent one."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    if os.access(folder, os.X_OK):
+        return otherwise
+    return f"no permission: this user may not look into {folder}"
 
 
 def _from_first_line(system: System, script: str) -> str | None:

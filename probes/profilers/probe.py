@@ -1,6 +1,5 @@
 """Run each profiler on a tiny program of ours and judge it by what it measured."""
 
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from ..system import System
 from . import PROFILERS
 from .failures import Surroundings, explain, telling_lines
 from .profiler import Bench, Capture, Profiler
-from .programs import Trial, try_family
+from .programs import Engine, Trial, try_family
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 _VERSION_TIMEOUT_S = 20.0
@@ -40,19 +39,24 @@ async def probe(
     python: str | None = None,
     timeout_s: float = 300,
     where: Surroundings | None = None,
+    refuse_python: bool = False,
     tell: Tell,
 ) -> ProbeOutcome:
     """Probe the named profilers, or all that exist here; `timeout_s` is each step's deadline.
 
-    A failed capture is a result, never an error.
+    A failed capture is a result, never an error, and so is a `python` that cannot be run, unless
+    `refuse_python`: a probe within a doctor must not cost the rest.
 
     Raises:
-        InputError: a name is no profiler.
+        InputError: a name is no profiler, or `python` is refused.
     """
     chosen = choose(profilers)
-    python = interpreter(system, python)
+    engine = interpreter(system, python)
+    if engine is not None and engine.problem and refuse_python:
+        raise InputError(f"python: {python}: {engine.problem}", then=NextCall("doctor"))
     where = where or surroundings(system)
-    beside = [p for p in (python, _own_interpreter(system)) if p]
+    named = engine.path if engine is not None and not engine.problem else None
+    beside = [p for p in (named, _own_interpreter(system)) if p]
     copies = {p.name: _copies(p, system, beside) for p in chosen}
     results: dict[str, ProfilerResult] = {}
     trials: dict[str, Trial] = {}
@@ -65,7 +69,7 @@ async def probe(
             await tell(number, len(present), f"probing {profiler.name}")
             if profiler.family not in trials:
                 trials[profiler.family] = await _trial(
-                    profiler, system, _folder(scratch, profiler.family), python, timeout_s
+                    profiler, system, _folder(scratch, profiler.family), engine, timeout_s
                 )
             results[profiler.name] = await _one(
                 profiler,
@@ -103,21 +107,13 @@ def choose(names: Sequence[str] | None) -> list[Profiler]:
     return list(chosen.values())
 
 
-def interpreter(system: System, given: str | None) -> str | None:
-    """Turn a given interpreter or virtual environment folder into an interpreter to run.
-
-    Raises:
-        InputError: there is no interpreter at the given path.
-    """
-    if given is None:
+def interpreter(system: System, given: str | None) -> Engine | None:
+    """Resolve a given interpreter by doctor's own rule: a file, an environment or a command."""
+    if not given:
         return None
-    path = os.path.join(system.cwd, os.path.expanduser(given))
-    if os.path.isdir(path):
-        inner = "Scripts/python.exe" if system.platform == "windows" else "bin/python"
-        path = os.path.join(path, inner)
-    if not os.path.isfile(path):
-        raise InputError(f"python: there is no interpreter at {given}", then=NextCall("doctor"))
-    return path
+    from ..doctor.interpreter import resolve
+
+    return Engine(*resolve(system, given))
 
 
 def surroundings(system: System) -> Surroundings:
@@ -145,12 +141,12 @@ def _copies(profiler: Profiler, system: System, beside: Sequence[str]) -> list[s
 
 
 async def _trial(
-    profiler: Profiler, system: System, scratch: Path, python: str | None, timeout_s: float
+    profiler: Profiler, system: System, scratch: Path, engine: Engine | None, timeout_s: float
 ) -> Trial:
     other = _other_vendor(system) if profiler.family == "cuda" else None
     if other:
         return Trial(None, (f"not applicable: the GPU here is from {other}",))
-    return await try_family(profiler.family, system, scratch, python, timeout_s)
+    return await try_family(profiler.family, system, scratch, engine, timeout_s)
 
 
 def _other_vendor(system: System) -> str | None:
@@ -237,12 +233,21 @@ def _broken(
 ) -> ProfilerResult:
     known = explain(profiler.name, asked.output)
     error = telling_lines(asked.output)
+    late = asked.outcome == "timed_out"
+    ending = f"timed out after {asked.seconds:.2g} s" if late else asked.ending()
+    cause, fix = (
+        f"a broken copy: {path} does not tell its version",
+        f"reinstall it: {profiler.install}",
+    )
+    if late:
+        cause = f"{path} did not tell its version before its deadline"
+        fix = "allow a step more time (timeout_s); where it hangs all the same, reinstall it"
     return ProfilerResult(
         ran=False,
         capture_ok=None,
-        error=one_line(f"{asked.ending()}{': ' + error if error else ''}", 300),
-        cause=known.cause if known else f"a broken copy: {path} does not tell its version",
-        fix=known.advice(where) if known else f"reinstall it: {profiler.install}",
+        error=one_line(f"{ending}{': ' + error if error else ''}", 300),
+        cause=known.cause if known else cause,
+        fix=known.advice(where) if known else fix,
         returncode=asked.returncode,
         seconds=asked.seconds,
         path=path,
@@ -289,6 +294,11 @@ def _outcome(
     limitations = ["each capture is of one tiny program; a larger one may meet other limits"]
     if not ordered:
         limitations = ["nothing was run: no profiler was found here"]
+    limitations += [
+        f"the {family} test program ran otherwise than asked: {trial.why_not}"
+        for family, trial in trials.items()
+        if trial.program is not None and trial.instead
+    ]
     return ProbeOutcome(
         profilers=ordered,
         programs={

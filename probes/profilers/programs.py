@@ -13,7 +13,16 @@ from ..system import System
 from .profiler import Family, Program
 
 FOLDER = Path(__file__).parent / "programs"
+_TIMED_OUT = "timed out after"
 BURN_S = 1.5  # py-spy needs more than a second to see past interpreter start-up
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The interpreter that a caller named; `problem` says why it cannot be run, where that is known."""
+
+    path: str
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,7 @@ class Trial:
     program: Program | None
     attempts: tuple[str, ...] = field(default=())
     device: str | None = None
+    instead: bool = False  # it runs, though not in the interpreter that was named
 
     @property
     def why_not(self) -> str:
@@ -39,36 +49,53 @@ class Trial:
             return "no NVIDIA driver here"
         if "CUDA_ERROR_NO_DEVICE" in text or "no CUDA device" in text:
             return "no CUDA device here"
+        if _TIMED_OUT in text:
+            return (
+                "the test program timed out: the deadline of a step (timeout_s) is too short for it"
+            )
         return "the test program does not run here, so no profiler of it can succeed"
 
 
 async def try_family(
-    family: Family, system: System, scratch: Path, python: str | None, timeout_s: float
+    family: Family, system: System, scratch: Path, engine: Engine | None, timeout_s: float
 ) -> Trial:
     """Run a family's program bare; the first that checks its own result is the one."""
     if family == "cpu":
-        return await _try_cpu(system, scratch, python, timeout_s)
-    return await _try_cuda(system, scratch, python, timeout_s)
+        return await _try_cpu(system, scratch, engine, timeout_s)
+    return await _try_cuda(system, scratch, engine, timeout_s)
 
 
-async def _try_cpu(system: System, scratch: Path, python: str | None, timeout_s: float) -> Trial:
-    argv = (python or sys.executable, "-I", str(FOLDER / "perfcite_burn.py"), str(BURN_S))
-    answer, why = await _bare(argv, system, scratch, timeout_s)
-    if answer is None:
-        return Trial(None, (f"the CPU test program: {why}",))
-    return Trial(Program(argv, str(answer["function"])))
+async def _try_cpu(system: System, scratch: Path, engine: Engine | None, timeout_s: float) -> Trial:
+    """Run it in the interpreter that was named; in our own where that one does not run it."""
+    attempts: list[str] = []
+    pythons = [*([engine.path] if engine else []), sys.executable]
+    for python in dict.fromkeys(pythons):
+        if engine and engine.problem and python == engine.path:
+            attempts.append(f"the CPU test program: {system.shown(python)}: {engine.problem}")
+            continue
+        argv = (python, "-I", str(FOLDER / "perfcite_burn.py"), str(BURN_S))
+        answer, why = await _bare(argv, system, scratch, timeout_s)
+        if answer is not None:
+            program = Program(argv, str(answer["function"]))
+            return Trial(program, tuple(attempts), instead=bool(attempts))
+        attempts.append(f"the CPU test program: {why}")
+    return Trial(None, tuple(dict.fromkeys(attempts)))
 
 
-async def _try_cuda(system: System, scratch: Path, python: str | None, timeout_s: float) -> Trial:
+async def _try_cuda(
+    system: System, scratch: Path, engine: Engine | None, timeout_s: float
+) -> Trial:
     attempts: list[str] = []
     driver = str(FOLDER / "perfcite_cuda_driver.py")
     kernel = str(FOLDER / "perfcite_probe_kernel.ptx")
     routes: list[tuple[str, tuple[str, ...]]] = [
         ("driver API", (sys.executable, "-I", driver, kernel))
     ]
-    if python:
+    if engine and engine.problem:
+        attempts.append(f"torch: {system.shown(engine.path)}: {engine.problem}")
+    elif engine:
         torch = str(FOLDER / "perfcite_cuda_torch.py")
-        routes.append(("torch", (python, "-I", torch)))
+        routes.append(("torch", (engine.path, "-I", torch)))
     else:
         attempts.append("torch: no interpreter was given (python=)")
     for name, argv in routes:
@@ -86,6 +113,8 @@ async def _try_nvcc(system: System, scratch: Path, timeout_s: float, attempts: l
     target = scratch / "perfcite_probe_kernel"
     source = str(FOLDER / "perfcite_probe_kernel.cu")
     compiled = await _run((compilers[0], "-o", str(target), source), system, scratch, timeout_s)
+    if compiled.outcome == "timed_out":
+        return Trial(None, (*attempts, f"nvcc: {_TIMED_OUT} {compiled.seconds:.2g} s"))
     if not target.exists():
         last = (compiled.output.strip().splitlines() or [compiled.ending()])[-1]
         return Trial(None, (*attempts, f"nvcc: {last}"))
@@ -129,6 +158,8 @@ def last_json(text: str) -> Mapping[str, Any] | None:
 
 def reason(answer: Mapping[str, Any] | None, completed: Completed) -> str:
     """Say why a bare run does not count."""
+    if completed.outcome == "timed_out":
+        return f"{_TIMED_OUT} {completed.seconds:.2g} s"
     if answer is None:
         last = (completed.output.strip().splitlines() or [""])[-1]
         return f"{completed.ending()}{': ' + last if last else ''}"[:200]

@@ -194,3 +194,16 @@ def test_a_process_of_another_container_is_passed_over() -> None:
         "/usr/bin/python3": EXECUTABLE,
     }
     assert engine_processes.find(machine(files)) == []
+
+
+def test_a_folder_that_may_not_be_entered_is_named_and_not_called_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    # root enters every folder, so the kernel's answer to a plain user is given here
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(closed))
+    monkeypatch.setattr(os.path, "lexists", lambda path: False)
+    path, problem = interpreter.resolve(System(), str(closed / "bin" / "python"))
+    assert path.endswith("bin/python")
+    assert problem == f"no permission: this user may not look into {closed}"

@@ -8,7 +8,7 @@ import pytest
 
 from perfcite.evidence.errors import InputError
 from perfcite.probes.profilers.failures import Surroundings
-from perfcite.probes.profilers.probe import ProbeOutcome, probe
+from perfcite.probes.profilers.probe import ProbeOutcome, interpreter, probe
 from perfcite.probes.system import System
 
 from .conftest import MakeTool
@@ -188,3 +188,38 @@ async def test_a_probe_leaves_nothing_behind(
     await run(machine(LD_LIBRARY_PATH=str(fake_cuda)), "nsys")
     assert list((tmp_path / "scratch").iterdir()) == []
     assert not os.path.exists(f"/proc/{stray.read_text().strip()}/cwd")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("python", ["/nope", "python9", "."])
+async def test_an_unusable_interpreter_fails_no_probe(
+    machine: Callable[..., System], tools: MakeTool, python: str
+) -> None:
+    tools("perf", "echo 'perf version 6.1'\n")
+    outcome = await probe(machine(), profilers=["perf"], python=python, where=WHERE, tell=quiet)
+    assert outcome.profilers["perf"].capture_ok is False
+    assert any("ran otherwise than asked" in line for line in outcome.limitations)
+
+
+@pytest.mark.anyio
+async def test_an_unusable_interpreter_is_refused_where_it_was_asked_for() -> None:
+    with pytest.raises(InputError, match="python: /nope: no such file"):
+        await probe(System(), python="/nope", refuse_python=True, where=WHERE, tell=quiet)
+
+
+def test_a_bare_name_is_looked_for_on_path(machine: Callable[..., System], tools: MakeTool) -> None:
+    path = tools("mypython", "exit 0\n")
+    found = interpreter(machine(), "mypython")
+    assert found is not None
+    assert (found.path, found.problem) == (str(path), None)
+
+
+@pytest.mark.anyio
+async def test_a_deadline_too_short_for_a_version_is_no_broken_copy(
+    machine: Callable[..., System], tools: MakeTool
+) -> None:
+    tools("perf", "sleep 5; echo 'perf version 6.1'\n")
+    result = (await run(machine(), "perf", timeout_s=0.05)).profilers["perf"]
+    assert result.error is not None
+    assert result.error.startswith("timed out after")
+    assert "deadline" in (result.cause or "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perfcite.probes.profilers.programs import FOLDER, last_json, try_family
+from perfcite.probes.profilers.programs import FOLDER, Engine, last_json, try_family
 from perfcite.probes.system import System
 
 DRIVER = [
@@ -85,7 +85,7 @@ async def test_all_fallbacks_are_told_where_none_works(
     machine: Callable[..., System], fake_cuda: Path, tmp_path: Path
 ) -> None:
     system = machine(LD_LIBRARY_PATH=str(fake_cuda), FAKE_CUDA_DEVICES="0", PATH="/nowhere")
-    trial = await try_family("cuda", system, tmp_path, sys.executable, 60)
+    trial = await try_family("cuda", system, tmp_path, Engine(sys.executable), 60)
     assert trial.program is None
     assert "driver API: cuInit 100 CUDA_ERROR_NO_DEVICE" in trial.why_not
     assert "torch:" in trial.why_not
@@ -95,3 +95,34 @@ async def test_all_fallbacks_are_told_where_none_works(
 def test_a_json_line_is_found_after_what_libraries_print() -> None:
     assert last_json('warning: hello\n{"ok": true}\n') == {"ok": True}
     assert last_json("nothing\n[1]\n") is None
+
+
+@pytest.mark.anyio
+async def test_a_test_program_that_times_out_is_told_from_one_that_does_not_run(
+    tmp_path: Path,
+) -> None:
+    trial = await try_family("cpu", System(), tmp_path, None, 0.01)
+    assert trial.program is None
+    assert "timed out after" in trial.why_not
+    assert trial.cause.startswith("the test program timed out")
+
+
+@pytest.mark.anyio
+async def test_an_interpreter_that_is_not_there_leaves_the_cpu_program_to_our_own(
+    tmp_path: Path,
+) -> None:
+    engine = Engine("/nope", "no such file")
+    trial = await try_family("cpu", System(), tmp_path, engine, 60)
+    assert trial.program is not None
+    assert trial.program.argv[0] == sys.executable
+    assert trial.instead
+    assert "/nope: no such file" in trial.why_not
+
+
+@pytest.mark.anyio
+async def test_the_torch_route_says_why_the_named_interpreter_cannot_be_run(
+    tmp_path: Path,
+) -> None:
+    system = System(environ={"PATH": "/nowhere"})
+    trial = await try_family("cuda", system, tmp_path, Engine("/nope", "no such file"), 60)
+    assert trial.program is not None or "torch: /nope: no such file" in trial.why_not
