@@ -3,30 +3,27 @@
 "Yes" means that nothing known stands in the way; only a probe proves it. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from ...evidence.payloads import Can, Capability, Finding
-from .identity import gpus
+from . import gpu_reach
+from .identity import vendors
 from .section import value_of
 
 Facts = Mapping[str, Any]
 Answer = Literal["yes", "no", "unknown"]
-_UNUSABLE = frozenset(
-    {
-        *("nvidia.driver_not_loaded", "nvidia.library_missing", "nvidia.driver_library_mismatch"),
-        *("nvidia.no_devices_found", "nvidia.devnode_denied", "nvidia.container_lost_gpu"),
-        *("amd.kfd_missing", "amd.kfd_denied", "amd.kfd_unusable", "amd.driver_not_loaded"),
-    }
-)
+# Permission is not all: another program may hold the counters, or a hypervisor.
+_DOUBTS = ("nvidia.counters_busy", "nvidia.vgpu")
+_ORDER: tuple[Answer, ...] = ("yes", "unknown", "no")
 
 
 def judge(facts: Facts, findings: Sequence[Finding]) -> Can:
     """Answer all five questions."""
     codes = {f.code: f.what for f in findings}
     return Can(
-        gpu_timeline=_gpu_timeline(facts, codes),
-        gpu_counters=_gpu_counters(facts, codes),
+        gpu_timeline=_gpu(facts, codes, findings, _gpu_timeline),
+        gpu_counters=_gpu(facts, codes, findings, _gpu_counters),
         cpu_sampling=_cpu_sampling(facts, codes),
         cpu_hw_counters=_cpu_counters(facts, codes),
         python_stacks=_python_stacks(facts, codes),
@@ -37,17 +34,33 @@ def _say(answer: Answer, why: str, tool: str | None = None) -> Capability:
     return Capability(answer=answer, how="static", tool=tool, why=why)
 
 
-def _no_gpu(facts: Facts, codes: Mapping[str, str]) -> Capability | None:
-    """Answer where there is no GPU to measure, or none that can be reached."""
-    _, rows = gpus(facts)
-    broken = next((what for code, what in codes.items() if code in _UNUSABLE), None)
-    if broken:
-        return _say("no", broken)
-    if rows:
-        return None
+def _gpu(
+    facts: Facts,
+    codes: Mapping[str, str],
+    findings: Sequence[Finding],
+    ask: Callable[[Facts, Mapping[str, str], str], Capability],
+) -> Capability:
+    """Answer for the vendor that can be measured best, where there are GPUs of two."""
+    answers = []
+    for family, rows in vendors(facts):
+        block = gpu_reach.blocked(family, facts, rows, findings)
+        if block is None and rows:
+            answers.append(ask(facts, codes, family))
+        elif block is not None and rows:
+            answers.append(_at_most(ask(facts, codes, family), *block))
+        elif block is not None:
+            answers.append(_say(*block))
+    if answers:
+        return min(answers, key=lambda a: _ORDER.index(a.answer))
     if facts.get("gpu_count") == 0:
         return _say("no", "there is no GPU here")
     return _say("unknown", "whether there is a GPU here is unknown")
+
+
+def _at_most(found: Capability, answer: Answer, why: str) -> Capability:
+    """Keep an answer that is worse anyway; what blocks the GPU is the reason for the others."""
+    worse = _ORDER.index(found.answer) >= _ORDER.index(answer)
+    return found if worse and answer != "no" else _say(answer, why)
 
 
 def _tool(facts: Facts, name: str) -> tuple[Answer, str]:
@@ -62,10 +75,7 @@ def _tool(facts: Facts, name: str) -> tuple[Answer, str]:
     return ("yes" if usable or version else "unknown"), f"{named} is here"
 
 
-def _gpu_timeline(facts: Facts, codes: Mapping[str, str]) -> Capability:
-    if missing := _no_gpu(facts, codes):
-        return missing
-    family, _ = gpus(facts)
+def _gpu_timeline(facts: Facts, codes: Mapping[str, str], family: str) -> Capability:
     if family == "apple":
         return _xctrace(facts, "xctrace is here")
     name = "nsys" if family == "nvidia" else "rocprofv3"
@@ -73,10 +83,7 @@ def _gpu_timeline(facts: Facts, codes: Mapping[str, str]) -> Capability:
     return _say(answer, why, name if answer != "no" else None)
 
 
-def _gpu_counters(facts: Facts, codes: Mapping[str, str]) -> Capability:
-    if missing := _no_gpu(facts, codes):
-        return missing
-    family, _ = gpus(facts)
+def _gpu_counters(facts: Facts, codes: Mapping[str, str], family: str) -> Capability:
     if family == "apple":
         return _say("unknown", "xctrace reads Metal counters on some chips; this was not tried")
     if family == "amd":
@@ -89,12 +96,15 @@ def _gpu_counters(facts: Facts, codes: Mapping[str, str]) -> Capability:
     reason = str((nvidia.get("counters_detail") or {}).get("reason") or "permission unknown")
     if status == "denied":
         return _say("no", f"counters denied: {reason}", "ncu")
+    doubt = next((codes[c] for c in _DOUBTS if c in codes), None)
+    if status == "allowed" and doubt:
+        return _say("unknown", doubt, "ncu")
     return _say(answer if status == "allowed" else "unknown", reason, "ncu")
 
 
 def _amd_counters(facts: Facts, codes: Mapping[str, str]) -> Capability:
     answer, why = _tool(facts, "rocprofv3")
-    for code in ("amd.counters_unsupported", "amd.profiler_crashed"):
+    for code in ("amd.wsl", "amd.counters_unsupported", "amd.profiler_crashed"):
         if code in codes:
             return _say("no", codes[code], "rocprofv3")
     if answer == "no":

@@ -39,9 +39,20 @@ def engine_versions(facts: Facts) -> dict[str, str]:
     return found
 
 
+_FAMILIES = {"nvidia": "nvidia", "rocm": "amd", "metal": "apple"}
+
+
+def vendors(facts: Facts) -> list[tuple[str, Sequence[Mapping[str, Any]]]]:
+    """Give every vendor that the facts speak of, with its GPUs, the platform's own first."""
+    first = _FAMILIES.get(facts.get("platform") or "")
+    order = sorted((f for f in _FAMILIES.values() if facts.get(f)), key=lambda f: f != first)
+    listed = ((family, value_of(facts[family].get("gpus"))) for family in order)
+    return [(family, rows if isinstance(rows, list) else []) for family, rows in listed]
+
+
 def gpus(facts: Facts) -> tuple[str | None, Sequence[Mapping[str, Any]]]:
-    """Give the vendor whose GPUs a record is about, and their rows; none where none is known."""
-    family = {"nvidia": "nvidia", "rocm": "amd", "metal": "apple"}.get(facts.get("platform") or "")
+    """Give the platform's vendor and its GPUs' rows; none where none is known."""
+    family = _FAMILIES.get(facts.get("platform") or "")
     rows = value_of((facts.get(family) or {}).get("gpus")) if family else None
     return family, rows if isinstance(rows, list) else []
 
@@ -74,6 +85,7 @@ def _gpu(facts: Facts) -> Gpu | None:
     family, rows = gpus(facts)
     if not family or not rows:
         return None
+    rows = [row for _, listed in vendors(facts) for row in listed]
     vendor = facts[family]
     driver = value_of((vendor.get("driver") or {}).get("version"))
     return Gpu(

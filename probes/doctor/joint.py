@@ -18,7 +18,7 @@ def place(system: System, section: Section) -> None:
     facts["platform"] = platform
     if count is not None:
         facts["gpu_count"] = count
-    if count == 0:
+    if not count:  # none, or nobody knows
         section.missing.append("gpu")
     if platform in ("rocm", "metal"):
         section.limitations.append(
@@ -30,12 +30,12 @@ def platform_of(facts: Facts, system: str) -> tuple[str, int | None]:
     """Name the platform and count its GPUs; None where the count is not known.
 
     A discrete AMD GPU beside no NVIDIA one is rocm; a processor's integrated one does not outvote
-    NVIDIA. An unknown count is not 0.
+    NVIDIA, but all that answer are counted. An unknown count is not 0.
     """
     counts: dict[str, int | None] = {family: _count(facts.get(family)) for family, _ in _PLATFORMS}
     for family, platform in _PLATFORMS:
         if counts[family]:
-            return platform, counts[family]
+            return platform, sum(count or 0 for count in counts.values())
     for family, platform in _PLATFORMS:
         if counts[family] is None and _signs(family, facts.get(family) or {}):
             return platform, None

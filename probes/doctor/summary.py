@@ -6,7 +6,7 @@ from typing import Any
 
 from ...evidence.payloads import Finding, ProfilerResult
 from ...evidence.records import SUMMARY_LIMIT, one_line
-from .identity import engine_versions, gpus, names
+from .identity import engine_versions, gpus, names, vendors
 from .section import value_of
 
 Facts = Mapping[str, Any]
@@ -46,10 +46,12 @@ def _gpus(facts: Facts) -> str:
     family, rows = gpus(facts)
     if not rows:
         return "no GPU" if facts.get("gpu_count") == 0 else _unknown_gpus(family, facts)
-    named = _named(family, rows)
-    vendor: Facts = facts.get(family or "") or {}
-    driver = value_of((vendor.get("driver") or {}).get("version"))
-    return named + (f" (driver {driver})" if driver else "")
+    told = []
+    for vendor, listed in vendors(facts):
+        if listed:
+            driver = value_of((facts[vendor].get("driver") or {}).get("version"))
+            told.append(_named(vendor, listed) + (f" (driver {driver})" if driver else ""))
+    return " and ".join(told)
 
 
 def _unknown_gpus(family: str | None, facts: Facts) -> str:

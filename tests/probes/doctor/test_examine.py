@@ -280,7 +280,7 @@ UNTOLD = {"value": None, "state": "unknown", "reason": "driver_error"}
     ("nvidia", "amd", "expected"),
     [
         ({"gpus": [{}, {}]}, {"gpus": NONE}, ("nvidia", 2)),
-        ({"gpus": [{}]}, {"gpus": [{}]}, ("nvidia", 1)),
+        ({"gpus": [{}]}, {"gpus": [{}]}, ("nvidia", 2)),
         ({"gpus": []}, {"gpus": [{}]}, ("rocm", 1)),
         ({"gpus": []}, {"gpus": NONE}, ("cpu", 0)),
         ({"gpus": UNTOLD, "driver": {}}, {"gpus": NONE}, ("nvidia", None)),
