@@ -1,12 +1,14 @@
 """What stands in the way of work on AMD GPUs: driver, /dev/kfd, visibility, targets, tools."""
 
 import os
+from collections.abc import Sequence
 
 from ...evidence.payloads import Fix
 from ...evidence.redaction import redact
 from ..command import Completed
 from ..system import System
 from . import amd_tools
+from .amd_kfd import Node
 from .amd_seen import Seen
 from .amd_visible import CUDA, HIP, ROCR, Visible
 from .host import Host
@@ -210,24 +212,29 @@ def _targets(system: System, seen: Seen, section: Section) -> None:
     filtered = any(name in system.environ for name in (ROCR, HIP, CUDA))
     if filtered or len(seen.agents) != len(seen.nodes):
         return
+    misnamed: dict[tuple[str, str], list[Node]] = {}
     for node, agent in zip(seen.nodes, seen.agents, strict=True):
         if agent["gfx"] and agent["gfx"].partition(":")[0] != node.gfx:
-            section.find(
-                "amd.gfx_conflict",
-                "error",
-                f"GPU {node.index} is {node.gfx} to the kernel and {agent['gfx']} to the ROCm "
-                "runtime: it is given another target's code",
-                evidence=[
-                    f"/sys/class/kfd/kfd/topology/nodes/{node.node}/properties: {node.gfx}",
-                    f"rocminfo: {agent['gfx']}",
-                ],
-                affects=("running", "correctness"),
-                fix=_hide(seen, node.index),
-            )
+            misnamed.setdefault((node.gfx, agent["gfx"]), []).append(node)
+    for (kernel, runtime), nodes in misnamed.items():
+        indices = [n.index for n in nodes]
+        several = len(nodes) > 1
+        section.find(
+            "amd.gfx_conflict",
+            "error",
+            f"GPU{'s' if several else ''} {', '.join(map(str, indices))} {'are' if several else 'is'} "
+            f"{kernel} to the kernel and {runtime} to the ROCm runtime: another target's code is run",
+            evidence=[
+                *(f"/sys/class/kfd/kfd/topology/nodes/{n.node}/properties: {n.gfx}" for n in nodes),
+                f"rocminfo: {runtime}",
+            ],
+            affects=("running", "correctness"),
+            fix=_hide(seen, indices),
+        )
 
 
-def _hide(seen: Seen, index: int) -> Fix:
-    others = ",".join(str(n.index) for n in seen.nodes if n.index != index)
+def _hide(seen: Seen, indices: Sequence[int]) -> Fix:
+    others = ",".join(str(n.index) for n in seen.nodes if n.index not in indices)
     return Fix(
         summary="hide the GPU that is misnamed",
         commands=(f"export ROCR_VISIBLE_DEVICES={others}",) if others else (),

@@ -112,18 +112,25 @@ def _gfx_kernels(facts: Mapping[str, Any], section: Section) -> None:
         return
     overridden = _OVERRIDE in (fact(facts, "env.names") or ())
     discrete = any(value_of(g.get("integrated")) is False for g in gpus)
+    lacking: dict[tuple[str, bool], list[Any]] = {}
     for gpu in gpus:
         gfx = str(value_of(gpu.get("gfx")) or "").partition(":")[0]
-        if not gfx or gfx in kernels:
-            continue
-        # Beside a discrete GPU nobody means to compute on the integrated one.
-        spare = discrete and value_of(gpu.get("integrated")) is True
+        if gfx and gfx not in kernels:
+            # Beside a discrete GPU nobody means to compute on the integrated one.
+            spare = discrete and value_of(gpu.get("integrated")) is True
+            lacking.setdefault((gfx, spare), []).append(gpu.get("index"))
+    for (gfx, spare), indices in lacking.items():
+        numbers = ", ".join(map(str, indices))
         section.find(
             "amd.gfx_unsupported",
             "note" if spare else "warning" if overridden else "error",
-            f"torch has no kernels for {gfx} (GPU {gpu.get('index')}); it has {', '.join(kernels)}"
+            f"torch has no kernels for {gfx} (GPU{'s' if len(indices) > 1 else ''} {numbers}); it "
+            f"has {', '.join(kernels)}"
             + (f", and {_OVERRIDE} makes it use another's" if overridden else ""),
-            evidence=[f"amd.gpus: {gfx}", f"torch/lib: kernels for {', '.join(kernels)}"],
+            evidence=[
+                *(f"amd.gpus, GPU {index}: {gfx}" for index in indices),
+                f"torch/lib: kernels for {', '.join(kernels)}",
+            ],
             affects=("running",),
             fix=Fix(
                 summary=f"install a wheel that is built for {gfx}",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ...evidence.payloads import Fix
+from .nvidia_gathered import Gathered, together
 from .nvidia_gpus import Gpus, label
 from .nvidia_machine import Machine
 from .nvidia_reading import Gpu
@@ -19,9 +20,11 @@ _VGPU_NAME = re.compile(r"^GRID\b|^(?:NVIDIA )?[A-Z]+\d+\w*-\d+[QCABV]\w*$")
 def judge(given: Gpus, section: Section) -> None:
     """Say what of a GPU is not as on a whole, own card."""
     usable = given.usable
+    told = Gathered()
     for gpu in usable:
-        _judge_modes(given, gpu, section)
-        _judge_memory(given, gpu, section)
+        _judge_modes(given, gpu, told)
+        _judge_memory(given, gpu, told)
+    told.report(section)
     _judge_mig([g for g in usable if g.value("mig") is True], section)
     _judge_vgpu([g for g in usable if is_vgpu(g)], given, section)
     if given.machine.tegra:
@@ -30,42 +33,44 @@ def judge(given: Gpus, section: Section) -> None:
         _unified([g for g in usable if g.facts.get("memory_kind") == "unified"], given, section)
 
 
-def _judge_modes(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_modes(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     mode = str(gpu.value("compute_mode") or "").lower()
     prohibited = mode == "prohibited"
     if prohibited or (mode.startswith(("exclusive", "e.")) and not given.machine.mps):
-        section.find(
+        told.find(
+            gpu,
             "nvidia.exclusive_mode",
             "error" if prohibited else "warning",
-            f"{label(gpu)} is in compute mode {gpu.value('compute_mode')}: "
+            f"{{gpus}} {{is}} in compute mode {gpu.value('compute_mode')}: "
             + ("no program may use it" if prohibited else "a second program that uses it fails"),
             evidence=[f"compute mode, GPU {gpu.index}: {gpu.value('compute_mode')}"],
             affects=("running",),
-            fix=given.place.fix(
+            fix=lambda indices: given.place.fix(
                 "set the default mode",
-                (f"sudo nvidia-smi -i {gpu.index} -c 0",),
+                (f"sudo nvidia-smi -i {indices} -c 0",),
                 windows="set the default mode on Windows, as administrator",
-                windows_commands=(f"nvidia-smi -i {gpu.index} -c 0",),
+                windows_commands=(f"nvidia-smi -i {indices} -c 0",),
                 verify="nvidia-smi --query-gpu=compute_mode --format=csv",
             ),
         )
     pending = [n for n in ("remap_pending", "retirement_pending") if gpu.value(n) is True]
     if pending:
-        section.find(
+        told.find(
+            gpu,
             "nvidia.row_remap_pending",
             "warning",
-            f"{label(gpu)} waits for a reset to replace bad memory rows or pages",
+            "{gpus} wait{s} for a reset to replace bad memory rows or pages",
             evidence=[f"GPU {gpu.index}: {', '.join(pending).replace('_', ' ')}: yes"],
             affects=("correctness", "running"),
-            fix=given.place.fix(
+            fix=lambda indices: given.place.fix(
                 "reset the GPU when nothing uses it",
-                (f"sudo nvidia-smi -i {gpu.index} --gpu-reset",),
+                (f"sudo nvidia-smi -i {indices} --gpu-reset",),
                 verify="nvidia-smi -q -d ROW_REMAPPER,PAGE_RETIREMENT",
             ),
         )
 
 
-def _judge_memory(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_memory(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     """A card that shows less memory than its name says is a slice made by a sharing layer."""
     total, name = gpu.value("memory_total_mib"), gpu.value("name") or ""
     found = re.search(r"(\d+)\s?GB\b", name)
@@ -74,14 +79,16 @@ def _judge_memory(given: Gpus, gpu: Gpu, section: Section) -> None:
         return
     expected = int(found.group(1)) * 1000**3 / 1024**2
     if total < NAME_MEMORY * expected:
-        section.find(
+        told.find(
+            gpu,
             "nvidia.memory_virtualised",
             "warning",
-            f"{label(gpu)} shows {total} MiB, its name says {found.group(1)} GB: a sharing layer "
+            f"{{gpus}} show{{s}} {{details}}, the name says {found.group(1)} GB: a sharing layer "
             "cuts the card up, and hides other users' processes and load",
+            detail=f"{total} MiB",
             evidence=[f"memory total, GPU {gpu.index}: {total} MiB"],
             affects=("timing", "comparison"),
-            fix=given.place.fix(
+            fix=lambda _: given.place.fix(
                 "measure on a card of your own",
                 container="ask for a whole GPU at launch",
                 needs_root=False,
@@ -143,7 +150,7 @@ def is_vgpu(gpu: Gpu) -> bool:
 def _judge_mig(parents: Sequence[Gpu], section: Section) -> None:
     if not parents:
         return
-    names = ", ".join(label(g) for g in parents)
+    names = together(parents)
     section.find(
         "nvidia.mig_enabled",
         "limitation",

@@ -1,7 +1,8 @@
 """Findings about GPUs that cannot be used, or that others use at the same time."""
 
 from ...evidence.payloads import Fix
-from .nvidia_gpus import BUSY_PCT, Gpus, label
+from .nvidia_gathered import Gathered
+from .nvidia_gpus import BUSY_PCT, Gpus
 from .nvidia_reading import Gpu, Process
 from .section import Section
 
@@ -17,8 +18,10 @@ _STATES = {
 def judge(given: Gpus, section: Section) -> None:
     """Name the GPUs that are lost, and what else runs on the others."""
     _judge_lost(given, section)
+    told = Gathered()
     for gpu in given.usable:
-        _judge_processes(given, gpu, section)
+        _judge_processes(given, gpu, told)
+    told.report(section)
 
 
 def _judge_lost(given: Gpus, section: Section) -> None:
@@ -62,30 +65,32 @@ def _judge_lost(given: Gpus, section: Section) -> None:
     )
 
 
-def _judge_processes(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_processes(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     others = [p for p in gpu.processes or [] if not _is_ours(given, p)]
     busy = gpu.value("utilization_pct")
     load = f", utilization {busy} %" if busy is not None else ""
     if others:
         calm = busy is None or busy <= BUSY_PCT
         drawing = all(p.kind == "graphics" for p in others) or given.place.windows
-        section.find(
+        told.find(
+            gpu,
             "nvidia.other_process",
             "note" if calm and drawing else "warning",
-            f"other programs use {label(gpu)}: {', '.join(map(_described, others[:5]))}{load}",
+            "other programs use {gpus}: {details}",
+            detail=f"{', '.join(map(_described, others[:5]))}{load}",
             evidence=[f"NVML or nvidia-smi, GPU {gpu.index}: {_described(p)}" for p in others[:5]],
             affects=("timing",),
-            fix=Fix(
+            fix=lambda _: Fix(
                 summary="stop them (under WSL on Windows), or measure on another GPU",
                 commands=("nvidia-smi",),
                 verify="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
             ),
         )
     elif gpu.processes is None or not gpu.processes:
-        _judge_hidden(given, gpu, section)
+        _judge_hidden(given, gpu, told)
 
 
-def _judge_hidden(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_hidden(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     """Memory or load that no listed process accounts for."""
     if gpu.processes is None and gpu.value("mig") is True:
         return  # the slices of others are theirs to use
@@ -100,15 +105,17 @@ def _judge_hidden(given: Gpus, gpu: Gpu, section: Section) -> None:
     why = "and the list of processes is empty"
     if gpu.processes is None:
         why = "and the processes cannot be listed"
-    section.find(
+    told.find(
+        gpu,
         "nvidia.other_process_hidden",
         # Windows draws its desktop on the same GPU: memory alone is no load there.
         "note" if given.place.windows and not loaded else "warning",
-        f"something uses {label(gpu)} ({', '.join(amounts)}) {why}: it runs in another PID "
+        f"something uses {{gpus}} ({{details}}) {why}: it runs in another PID "
         "namespace, or the driver does not name it",
+        detail=", ".join(amounts),
         evidence=[f"NVML or nvidia-smi, GPU {gpu.index}: {', '.join(amounts)}, no process named"],
         affects=("timing",),
-        fix=given.place.fix(
+        fix=lambda _: given.place.fix(
             "find what holds the GPU",
             ("sudo fuser -v /dev/nvidia*",),
             container="start the container with the host's PID namespace to see who it is",

@@ -4,7 +4,8 @@ Thresholds are proposals of this project, not measured optima; each stands besid
 """
 
 from ...evidence.payloads import Severity
-from .nvidia_gpus import BUSY_PCT, Gpus, label
+from .nvidia_gathered import Gathered
+from .nvidia_gpus import BUSY_PCT, Gpus
 from .nvidia_reading import Gpu
 from .section import Section
 
@@ -14,14 +15,16 @@ LOW_CLOCK = 0.8  # consumer cards never reach the maximum they report
 
 def judge(given: Gpus, section: Section) -> None:
     """Judge the speed of every GPU that can be used."""
+    told = Gathered()
     for gpu in given.usable:
-        _judge_throttling(given, gpu, section)
-        _judge_clock_lock(given, gpu, section)
-        _judge_power_limit(given, gpu, section)
-        _judge_persistence(given, gpu, section)
+        _judge_throttling(given, gpu, told)
+        _judge_clock_lock(given, gpu, told)
+        _judge_power_limit(given, gpu, told)
+        _judge_persistence(given, gpu, told)
+    told.report(section)
 
 
-def _judge_throttling(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_throttling(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     reasons = gpu.value("clocks_event_reasons") or []
     busy = gpu.value("utilization_pct")
     loaded = busy > BUSY_PCT if busy is not None else "gpu_idle" not in reasons
@@ -31,14 +34,17 @@ def _judge_throttling(given: Gpus, gpu: Gpu, section: Section) -> None:
         soft += [r for r in reasons if r == "sw_power_cap"]
     if not hard and not soft:
         return
+    clocks = _clocks(gpu)
     named = ", ".join(r.replace("_", " ") for r in [*hard, *soft])
-    section.find(
+    told.find(
+        gpu,
         "nvidia.throttled",
         "error" if hard else "warning",
-        f"{label(gpu)} is slowed down now: {named}{_clocks(gpu)}",
+        f"{{gpus}} {{is}} slowed down now: {named}{' ({details})' if clocks else ''}",
+        detail=clocks,
         evidence=[f"clocks event reasons, GPU {gpu.index}: {', '.join(reasons)}"],
         affects=("timing",),
-        fix=given.place.fix(
+        fix=lambda _: given.place.fix(
             "cool it or let it rest (thermal), raise its power limit (power); a power brake comes "
             "from the power supply",
             ("nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER",),
@@ -52,10 +58,10 @@ def _judge_throttling(given: Gpus, gpu: Gpu, section: Section) -> None:
 
 def _clocks(gpu: Gpu) -> str:
     clock, most = gpu.value("clock_sm_mhz"), gpu.value("clock_sm_max_mhz")
-    return f" (SM clock {clock} of {most} MHz)" if clock and most else ""
+    return f"SM clock {clock} of {most} MHz" if clock and most else ""
 
 
-def _judge_clock_lock(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_clock_lock(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     reasons = gpu.value("clocks_event_reasons")
     busy = gpu.value("utilization_pct") or 0
     if reasons is None or "gpu_idle" in reasons:
@@ -74,13 +80,15 @@ def _judge_clock_lock(given: Gpus, gpu: Gpu, section: Section) -> None:
             low.append(f"{kind} clock {clock} of {most} MHz")
     if not low:
         return
-    section.find(
+    told.find(
+        gpu,
         "nvidia.clocks_locked_low",
         "warning",
-        f"{label(gpu)} runs below its maximum by a setting: {', '.join(low)} at {busy} % load",
+        "{gpus} run{s} below the maximum by a setting: {details}",
+        detail=f"{', '.join(low)} at {busy} % load",
         evidence=[f"clocks event reasons, GPU {gpu.index}: {', '.join(reasons) or '(none)'}"],
         affects=("timing", "comparison"),
-        fix=given.place.fix(
+        fix=lambda _: given.place.fix(
             "undo a lock that a profiler or an administrator left behind",
             ("sudo nvidia-smi -rgc", "sudo nvidia-smi -rmc", "sudo nvidia-smi -rac"),
             windows="undo the lock on Windows, as administrator",
@@ -96,40 +104,42 @@ def _as_delivered(gpu: Gpu) -> bool:
     return now is not None and now == default
 
 
-def _judge_power_limit(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_power_limit(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     limit, default = gpu.value("power_limit_w"), gpu.value("power_limit_default_w")
     if limit is None or default is None or limit >= default - 0.5:
         return
-    section.find(
+    told.find(
+        gpu,
         "nvidia.power_limit_reduced",
         "warning",
-        f"{label(gpu)} is limited to {limit:g} W, its default is {default:g} W",
+        f"{{gpus}} {{is}} limited to {limit:g} W, the default is {default:g} W",
         evidence=[f"enforced power limit, GPU {gpu.index}: {limit:g} W"],
         affects=("timing", "comparison"),
-        fix=given.place.fix(
+        fix=lambda indices: given.place.fix(
             "set the default again",
-            (f"sudo nvidia-smi -i {gpu.index} -pl {default:g}",),
+            (f"sudo nvidia-smi -i {indices} -pl {default:g}",),
             windows="set it again on Windows, as administrator",
-            windows_commands=(f"nvidia-smi -i {gpu.index} -pl {default:g}",),
+            windows_commands=(f"nvidia-smi -i {indices} -pl {default:g}",),
             verify="nvidia-smi --query-gpu=enforced.power.limit,power.default_limit --format=csv",
         ),
     )
 
 
-def _judge_persistence(given: Gpus, gpu: Gpu, section: Section) -> None:
+def _judge_persistence(given: Gpus, gpu: Gpu, told: Gathered) -> None:
     if gpu.value("persistence") is not False or not given.place.linux:
         return
     # A display server keeps the driver initialised, so the mode changes nothing there.
     shown = gpu.value("display_active") is True
     severity: Severity = "note" if shown else "warning"
-    section.find(
+    told.find(
+        gpu,
         "nvidia.persistence_off",
         severity,
-        f"persistence mode is off on {label(gpu)}: the driver starts anew for the first program, "
+        "persistence mode is off on {gpus}: the driver starts anew for the first program, "
         "which costs seconds and loses clock settings",
         evidence=[f"persistence mode, GPU {gpu.index}: disabled"],
         affects=("timing",),
-        fix=given.place.fix(
+        fix=lambda _: given.place.fix(
             "keep the driver loaded",
             ("sudo systemctl enable --now nvidia-persistenced", "sudo nvidia-smi -pm 1"),
             verify="nvidia-smi --query-gpu=persistence_mode --format=csv",

@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from perfcite.evidence.payloads import Fix
+from perfcite.probes.doctor.nvidia_gathered import Gathered, together
+from perfcite.probes.doctor.nvidia_reading import Gpu
+from perfcite.probes.doctor.section import Section
 from tests.probes.doctor.nvidia_machines import codes, examine, found, pci
 
 pytestmark = pytest.mark.anyio
@@ -106,3 +110,49 @@ async def test_fewer_gpus_than_on_the_bus_is_an_error_only_where_all_were_given(
     job = await examine(files=pci(4), nvml={"count": 3}, env={"SLURM_JOB_GPUS": "0,1,2"})
     assert alone.severity == "error"
     assert found(job, "nvidia.gpu_count_mismatch").severity == "note"
+
+
+async def test_eight_gpus_with_one_trouble_are_one_finding_that_names_them() -> None:
+    state = {"count": 8, "reasons": 72, "util_pct": 99, "clock_sm": 600, "name": "NVIDIA H100"}
+    section = await examine(nvml={**state, "persistence": 0, "power_limit_w": 400})
+    throttled = [f for f in section.findings if f.code == "nvidia.throttled"]
+    assert len(throttled) == 1
+    assert throttled[0].what.startswith("GPUs 0 to 7 (NVIDIA H100) are slowed down now: hw ")
+    assert "(SM clock 600 of 1980 MHz)" in throttled[0].what
+    assert [e for e in throttled[0].evidence if e.startswith("clocks event reasons, GPU 7:")]
+    limit = found(section, "nvidia.power_limit_reduced")
+    assert limit.fix is not None
+    assert limit.fix.commands == ("sudo nvidia-smi -i 0,1,2,3,4,5,6,7 -pl 700",)
+    repeated = [f.code for f in section.findings]
+    assert len(repeated) == len(set(repeated))
+
+
+def test_gpus_with_different_causes_stay_apart_and_their_figures_are_told() -> None:
+    section, told = Section(), Gathered()
+    for index in range(6):
+        told.find(
+            Gpu(index=index, facts={"name": "A" if index < 5 else "B"}),
+            "nvidia.throttled",
+            "warning" if index else "error",
+            "{gpus} run{s} slowly: {details}",
+            detail=f"{index} MHz",
+            evidence=[f"GPU {index}"],
+            affects=("timing",),
+            fix=lambda indices: Fix(summary=indices),
+        )
+    told.report(section)
+    alone, rest = section.findings
+    assert alone.what == "GPU 0 (A) runs slowly: 0 MHz"
+    assert rest.what == (
+        "GPU 1 (A), GPU 2 (A), GPU 3 (A), GPU 4 (A), GPU 5 (B) run slowly: "
+        "GPU 1: 1 MHz; GPU 2: 2 MHz; GPU 3: 3 MHz; and 2 more"
+    )
+    assert rest.evidence == ("GPU 1", "GPU 2", "GPU 3", "GPU 4", "GPU 5")
+
+
+@pytest.mark.parametrize(
+    ("indices", "words"),
+    [([0, 1, 2], "GPUs 0 to 2"), ([0, 1], "GPUs 0 and 1"), ([0, 2, 5], "GPUs 0, 2 and 5")],
+)
+def test_several_gpus_are_named_shortly(indices: list[int], words: str) -> None:
+    assert together([Gpu(index=i) for i in indices]) == words
