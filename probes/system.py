@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from . import command
+from . import command, sysroot
 from .command import Completed
 
 Platform = Literal["linux", "darwin", "windows"]
@@ -27,6 +27,13 @@ BIN_DIRECTORIES = (
     "/sbin",
     "/bin",
 )
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed under us
+        return os.sep
 
 
 def this_platform() -> Platform:
@@ -46,7 +53,7 @@ class System:
     root: str = "/"
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     platform: Platform = field(default_factory=this_platform)
-    cwd: str = field(default_factory=os.getcwd)
+    cwd: str = field(default_factory=_here)
     scratch: Path | None = None
 
     @property
@@ -54,9 +61,14 @@ class System:
         """Whether the running kernel may be asked (affinity, uname, statvfs, load)."""
         return self.root == "/"
 
-    def real(self, path: str) -> str:
-        """Where a path of the machine lies on this host."""
-        return path if self.live else self.root.rstrip("/") + "/" + path.lstrip("/")
+    def real(self, path: str, *, follow: bool = True) -> str:
+        """Where a path of the machine lies on this host; its links stay inside `root`."""
+        return path if self.live else sysroot.inside(self.root, path, follow=follow)
+
+    def placed(self, path: str) -> str:
+        """Give a path of this host as it is reached: one under `root` follows the machine's links."""
+        mine = not self.live and path.startswith(self.root.rstrip("/") + "/")
+        return self.real(self.shown(path)) if mine else path
 
     def shown(self, path: str) -> str:
         """Name a path of this host as the machine would: without the sysroot prefix."""
@@ -100,7 +112,7 @@ class System:
 
     def lexists(self, path: str) -> bool:
         """Tell whether a path is there, be it a dangling link."""
-        return os.path.lexists(self.real(path))
+        return os.path.lexists(self.real(path, follow=False))
 
     def is_dir(self, path: str) -> bool:
         """Tell whether a path is a directory."""
@@ -109,7 +121,7 @@ class System:
     def link_target(self, path: str) -> str | None:
         """Read a symbolic link; None where it is none."""
         try:
-            return os.readlink(self.real(path))
+            return os.readlink(self.real(path, follow=False))
         except OSError:
             return None
 
@@ -124,7 +136,7 @@ class System:
         names = [name, f"{name}.exe", f"{name}.bat"] if self.platform == "windows" else [name]
         found: dict[str, str] = {}
         for directory in (*on_path, *elsewhere):
-            for candidate in (os.path.join(directory, n) for n in names):
+            for candidate in (self.placed(os.path.join(directory, n)) for n in names):
                 if _is_program(candidate):
                     # /bin is /usr/bin on merged systems: one directory, not two copies
                     found.setdefault(_directory_key(candidate), candidate)
@@ -133,7 +145,7 @@ class System:
     def on_path(self, name: str) -> str | None:
         """Find the copy of a program that a shell would run; None where there is none."""
         for directory in self.environ.get("PATH", "").split(os.pathsep):
-            candidate = os.path.join(directory, name)
+            candidate = self.placed(os.path.join(directory, name))
             if directory and _is_program(candidate):
                 return candidate
         return None

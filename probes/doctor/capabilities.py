@@ -128,7 +128,8 @@ def _cpu_sampling(facts: Facts, codes: Mapping[str, str]) -> Capability:
         return _say("unknown", codes["perf.seccomp"], "perf")
     if usable and value_of(perf.get("user_sampling")):
         return _say("yes", "perf is here and may sample own programs", "perf")
-    if value_of((facts.get("nsys") or {}).get("cpu_sampling")) == "available":
+    nsys = facts.get("nsys") or {}
+    if value_of(nsys.get("cpu_sampling")) == "available" and "asked" not in nsys:
         return _say("yes", "nsys says that it may sample the CPU", "nsys")
     for name in ("xctrace", "sample"):
         if value_of((facts.get("apple") or {}).get(name)):
@@ -136,7 +137,9 @@ def _cpu_sampling(facts: Facts, codes: Mapping[str, str]) -> Capability:
     why = codes.get("perf.kernel_mismatch") or codes.get("perf.paranoid") or "perf is not installed"
     if value_of((facts.get("pyspy") or {}).get("usable")) and "pyspy.ptrace_denied" not in codes:
         return _say("yes", f"{why}; py-spy samples Python programs only", "py-spy")
-    if usable is None and perf.get("path"):
+    if usable and value_of(perf.get("user_sampling")) is None:
+        return _say("unknown", "perf is here; what the kernel allows could not be read", "perf")
+    if usable is None and value_of(perf.get("path")):
         return _say("unknown", "perf is here and did not tell its version", "perf")
     return _say("no", why)
 

@@ -60,7 +60,7 @@ async def examine(system: System, host: Host) -> Section:
     for tool in tools:
         judge(tool, copies[tool.name], section)
     if status is not None:
-        _judge_nsys(status, section)
+        _judge_nsys(status, section, live=system.live)
     return section
 
 
@@ -227,9 +227,11 @@ async def _xctrace(system: System, xcrun: Copy) -> Any:
     return absent("needs Xcode, not only its command line tools")
 
 
-def _judge_nsys(done: Completed, section: Section) -> None:
+def _judge_nsys(done: Completed, section: Section, *, live: bool) -> None:
     sampling, failing = read_nsys_status(done)
     section.facts["nsys"] = {"cpu_sampling": sampling}
+    if not live:  # it asked the kernel that runs, which is another machine's
+        section.facts["nsys"]["asked"] = "the running kernel"
     if sampling != "denied":
         return
     section.find(

@@ -61,7 +61,7 @@ def choose(system: System, python: str | None) -> Choice:
 def candidates(system: System, processes: tuple[EngineProcess, ...]) -> Iterator[Candidate]:
     """Give every interpreter that could be meant, the likeliest first."""
     for process in processes:
-        if process.python and os.path.exists(system.real(process.python)):
+        if process.python and system.exists(process.python):
             why = f"a running {process.engine} uses it"
             yield Candidate(system.real(process.python), "process", why)
     for command in _COMMANDS:
@@ -86,7 +86,10 @@ def _of_engine(system: System, directory: str) -> str | None:
     own = system.live and os.path.realpath(place) == os.path.realpath(sys.prefix)
     if own and not any(site_packages.engines(place)):
         return None
-    return inside(system, place)
+    found = inside(system, place)
+    # a link out of a sysroot would start this host's interpreter in place of the machine's
+    theirs = found is not None and system.placed(found) != found and os.path.exists(found)
+    return None if theirs else found
 
 
 def inside(system: System, directory: str) -> str | None:

@@ -57,11 +57,18 @@ async def _counters(system: System, section: Section) -> None:
 
 async def _ask_perf(system: System, facts: dict[str, Any]) -> tuple[Any, str]:
     """Without /sys, perf itself knows; its exit status is 0 either way."""
+    if not system.live:
+        return unknown("the sysroot's kernel is not running"), ""
     copies = system.programs("perf")
     if not copies or facts["usable"] is False:
         return unknown("not_readable"), ""
     done = await system.run([copies[0], "stat", "-e", "cycles", "true"])
-    line = next((x.strip() for x in done.output.splitlines() if "cycles" in x), "")
+    return read_perf_stat(done.output)
+
+
+def read_perf_stat(output: str) -> tuple[Any, str]:
+    """Read `perf stat -e cycles`: (fact, evidence)."""
+    line = next((x.strip() for x in output.splitlines() if "cycles" in x), "")
     if "<not supported>" in line:
         return "absent", f"perf stat -e cycles: {line}"
     counted = re.match(r"[\d,.']+\s+(?:cpu_\w+/)?cycles", line)

@@ -46,6 +46,7 @@ class Copy:
     build: str | None = None
     usable: bool | None = None
     wrong_machine: bool = False
+    dangling: bool = False
     why: str | None = None  # `command: line` for a copy that does not work
     done: Completed | None = field(default=None, repr=False)
 
@@ -63,7 +64,7 @@ def find(system: System, name: str, extra: Sequence[str]) -> list[Copy]:
             read_head(path),
         )
         if path in dangling:
-            copy.usable = False
+            copy.usable, copy.dangling = False, True
             target = system.link_target(system.shown(path))
             copy.why = f"{copy.shown}: a link to {redact(target)}, which is not there"
         found.setdefault(os.path.realpath(path), copy)
@@ -76,7 +77,7 @@ def _dangling(system: System, name: str) -> list[str]:
     """Find links on PATH whose target is gone: a shell skips them, a user sees them listed."""
     directories = [d for d in system.environ.get("PATH", "").split(os.pathsep) if d]
     paths = [os.path.join(d, name) for d in directories]
-    return [p for p in paths if os.path.islink(p) and not os.path.exists(p)]
+    return [p for p in paths if os.path.islink(p) and not os.path.exists(system.placed(p))]
 
 
 async def inspect(system: System, tool: Tool, copy: Copy) -> None:
@@ -112,7 +113,7 @@ def take(tool: Tool, copy: Copy, done: Completed) -> None:
 
 def first_on_path(copies: Sequence[Copy]) -> Copy | None:
     """Give the copy that a shell would run."""
-    return next((c for c in copies if c.on_path and os.path.exists(c.path)), None)
+    return next((c for c in copies if c.on_path and not c.dangling), None)
 
 
 def chosen(copies: Sequence[Copy]) -> Copy | None:

@@ -105,3 +105,15 @@ def test_the_summary_names_the_gpus_of_both_vendors() -> None:
 @pytest.mark.anyio
 async def test_where_the_count_is_unknown_the_gpu_is_missing() -> None:
     assert "gpu" in (await examine(machine())).missing
+
+
+@pytest.mark.anyio
+async def test_of_an_empty_sysroot_nothing_of_the_running_kernel_is_answered() -> None:
+    status = "Sampling Environment: OK\nCPU Profiling Environment (process-tree): OK\n"
+    nsys = [
+        {"argv_prefix": ["--version"], "stdout": "NVIDIA Nsight Systems version 2025.3.1\n"},
+        {"argv_prefix": ["status"], "stdout": status},
+    ]
+    found = await examine(machine({}, {"perf": answer("perf version 6.1.0\n"), "nsys": nsys}))
+    assert found.can.cpu_hw_counters.answer == "unknown"
+    assert found.can.cpu_sampling.answer == "unknown"

@@ -6,6 +6,7 @@ import pytest
 
 from perfcite.probes.doctor import cpu_profilers, host
 from perfcite.probes.doctor.interpreter import Choice
+from perfcite.probes.doctor.perf_access import read_perf_stat
 from perfcite.probes.doctor.section import Section
 from tests.probes.doctor.machines import (
     DOCKER_ROOT,
@@ -62,13 +63,23 @@ async def test_uncore_and_software_devices_are_no_core_pmu() -> None:
     assert codes(section)["perf.no_pmu"] == "limitation"
 
 
-async def test_without_sys_perf_itself_is_asked() -> None:
-    rules = [
-        {"argv_prefix": ["--version"], "stdout": "perf version 6.1.0\n"},
-        {"argv_prefix": ["stat"], "stderr": "   <not supported>      cycles      \n"},
-    ]
-    section = await examine(machine(programs={"perf": rules}))
-    assert fact(section, "perf.hw_counters") == "absent"
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("   <not supported>      cycles      \n", "absent"),
+        ("     1,234,567      cycles      \n", "available"),
+    ],
+)
+async def test_without_sys_perf_itself_is_asked(output: str, expected: str) -> None:
+    assert read_perf_stat(output)[0] == expected
+
+
+async def test_of_a_sysroot_perf_is_not_asked_what_the_running_kernel_counts() -> None:
+    rules = [{"argv_prefix": ["--version"], "stdout": "perf version 6.1.0\n"}]
+    system = machine(programs={"perf": rules})
+    section = await examine(system)
+    assert section.facts["perf"]["hw_counters"]["state"] == "unknown"
+    assert not [argv for argv in system.started if "stat" in argv]
 
 
 async def test_without_sys_and_perf_counters_are_unknown() -> None:
