@@ -7,6 +7,7 @@ https://docs.kernel.org/admin-guide/cgroup-v2.html and …/cgroup-v1/; cgroups(7
 """
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +17,8 @@ from . import cpu_list
 _TOP = "/sys/fs/cgroup"
 # Page counters of version 1 start at 2^63 less a page, whatever its size.
 _NO_LIMIT = 1 << 60
+_QUOTA = re.compile(r"(?:max|-1|\d+)(?: [1-9]\d*)?")
+_MEMORY = re.compile(r"max|-1|\d+")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Limits:
     memory_file: str | None = None
     cpuset: frozenset[int] | None = None
     cpuset_file: str | None = None
+    cpu_unread: str | None = None  # why a limit that is there could not be read: a state's reason
+    memory_unread: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,9 @@ class _Groups:
 def read(system: System) -> Limits:
     """Read every limit that this process is under."""
     groups = _groups(system)
-    quota, quota_file = _quota(system, groups)
+    quota, quota_file, cpu_unread = _quota(system, groups)
     stat = _cpu_stat(system, groups, quota_file)
-    memory, memory_file = _memory(system, groups)
+    memory, memory_file, memory_unread = _memory(system, groups)
     cpus, cpus_file = _cpuset(system, groups)
     return Limits(
         version=groups.version,
@@ -57,6 +62,8 @@ def read(system: System) -> Limits:
         memory_file=memory_file,
         cpuset=cpus,
         cpuset_file=cpus_file,
+        cpu_unread=cpu_unread,
+        memory_unread=memory_unread,
     )
 
 
@@ -112,18 +119,30 @@ def _chain(groups: _Groups, controller: str) -> tuple[list[str], bool]:
     return [posixpath.join(point, *parts[:n]) for n in range(len(parts), -1, -1)], second
 
 
-def _quota(system: System, groups: _Groups) -> tuple[float | None, str | None]:
+def _quota(system: System, groups: _Groups) -> tuple[float | None, str | None, str | None]:
     best: tuple[float | None, str | None] = (None, None)
+    unread: str | None = None
     directories, second = _chain(groups, "cpu")
     for directory in directories:
         name = f"{directory}/{'cpu.max' if second else 'cpu.cfs_quota_us'}"
         words = (system.word(name) or "").split()
+        unread = unread or _unread(system, name, words, _QUOTA)
         if not second and words:
             words += [system.word(f"{directory}/cpu.cfs_period_us") or "100000"]
         cpus = _ratio(words)
         if cpus is not None and (best[0] is None or cpus < best[0]):
             best = (cpus, name)
-    return best
+    return *best, unread
+
+
+def _unread(system: System, name: str, words: list[str], known: re.Pattern[str]) -> str | None:
+    """Say why a limit's file tells nothing; None where it does, or where there is none."""
+    if words:
+        return None if known.fullmatch(" ".join(words)) else f"parse_error: {name}"
+    if not system.lexists(name):
+        return None
+    refused = system.why_unreadable(name) == "no_permission"
+    return "no_permission" if refused else f"parse_error: {name} is empty"
 
 
 def _ratio(words: list[str]) -> float | None:
@@ -146,15 +165,17 @@ def _cpu_stat(system: System, groups: _Groups, quota_file: str | None) -> dict[s
     return {}
 
 
-def _memory(system: System, groups: _Groups) -> tuple[int | None, str | None]:
+def _memory(system: System, groups: _Groups) -> tuple[int | None, str | None, str | None]:
     best: tuple[int | None, str | None] = (None, None)
+    unread: str | None = None
     directories, second = _chain(groups, "memory")
     for directory in directories:
         name = f"{directory}/{'memory.max' if second else 'memory.limit_in_bytes'}"
         word = system.word(name) or ""
+        unread = unread or _unread(system, name, word.split(), _MEMORY)
         if word.isdigit() and int(word) < _NO_LIMIT and (best[0] is None or int(word) < best[0]):
             best = (int(word), name)
-    return best
+    return *best, unread
 
 
 def _cpuset(system: System, groups: _Groups) -> tuple[frozenset[int] | None, str | None]:

@@ -34,17 +34,22 @@ def examine(system: System, section: Section, kind: Kind) -> None:
     _open_files(system, section)
     known = [float(len(cpus))] if cpus else []
     known += [limits.cpu_quota] if limits.cpu_quota else []
-    section.facts["host"]["cpu_effective"] = min(known) if known else unknown("not_readable")
+    reason = limits.cpu_unread or (None if known else "not_readable")
+    section.facts["host"]["cpu_effective"] = unknown(reason) if reason else min(known)
 
 
 def _facts(limits: Limits) -> dict[str, object]:
     nothing = absent() if limits.version else unknown("not_readable")
     return {
         "cgroup": limits.version or unknown("not_readable"),
-        "cpu_quota": limits.cpu_quota or nothing,
+        "cpu_quota": unknown(limits.cpu_unread)
+        if limits.cpu_unread
+        else limits.cpu_quota or nothing,
         "cpu_periods": nothing if limits.periods is None else limits.periods,
         "cpu_throttled": nothing if limits.throttled is None else limits.throttled,
-        "memory_limit": limits.memory_bytes or nothing,
+        "memory_limit": unknown(limits.memory_unread)
+        if limits.memory_unread
+        else limits.memory_bytes or nothing,
     }
 
 

@@ -8,33 +8,63 @@ from 0 or 1, which tells nothing.
 import re
 from typing import Any
 
+import anyio
+
 from ...evidence.payloads import Fix
 from ...evidence.redaction import redact
+from ..command import Completed
 from ..system import System
 from .section import Section, absent, unknown
 
 PROGRAMS = ("llama-cli", "llama-bench", "llama-server")
 _CLASSIC = re.compile(r"version: (\d+) \((\w+)\)")  # commit "unknown" where git was not there
 _SEMANTIC = re.compile(r"version: (\d+\.\d+\.\d+\S*) \(build (\d+), commit (\w+)\)")
+_MOST = 6
 _UNRELIABLE = 1  # builds up to this one
 
 
 async def examine(system: System) -> Section:
-    """Ask the first of the three programs that is there and answers."""
+    """Ask the programs that are there; the first that answers speaks for the engine."""
     section = Section()
-    failures = []
-    for program in PROGRAMS:
-        for path in system.programs(program)[:1]:
-            done = await system.run([path, "--version"])
-            shown = redact(system.shown(path))
-            version = parse(done.output)
-            if version is not None:
-                section.facts["engines"] = {"llama_cpp": {"binary": shown, **version}}
-                _report_unreliable(section, shown, version)
-                return section
-            failures.append((shown, done.ending(), done.output.strip()))
-    section.facts["engines"] = {"llama_cpp": _unanswered(section, failures)}
+    paths = [path for program in PROGRAMS for path in system.programs(program)][:_MOST]
+    done: dict[str, Completed] = {}
+
+    async def ask(path: str) -> None:
+        done[path] = await system.run([path, "--version"])
+
+    async with anyio.create_task_group() as group:
+        for path in paths:
+            group.start_soon(ask, path)
+    answers = [(redact(system.shown(p)), done[p], parse(done[p].output)) for p in paths]
+    told = [(shown, version) for shown, _, version in answers if version is not None]
+    if not told:
+        failures = [(shown, d.ending(), d.output.strip()) for shown, d, _ in answers]
+        section.facts["engines"] = {"llama_cpp": _unanswered(section, failures)}
+        return section
+    shown, version = told[0]
+    section.facts["engines"] = {"llama_cpp": {"binary": shown, **version}}
+    _report_unreliable(section, shown, version)
+    _report_differences(section, told)
     return section
+
+
+def _report_differences(section: Section, told: list[tuple[str, dict[str, Any]]]) -> None:
+    """A server of one build and a benchmark of another measure two engines."""
+    if len({(v["build"], v["commit"]) for _, v in told}) < 2:
+        return
+    lines = [f"{shown}: build {v['build']}, commit {v['commit']}" for shown, v in told]
+    section.find(
+        "tool.duplicates",
+        "note",
+        f"llama.cpp is here in different builds: {'; '.join(lines[:4])}",
+        evidence=lines,
+        affects=("comparison",),
+        fix=Fix(
+            summary="name the binary by its path where you measure, or keep one build",
+            commands=tuple(f"{shown} --version" for shown, _ in told[:2]),
+            verify="llama-server --version",
+        ),
+    )
 
 
 def parse(output: str) -> dict[str, Any] | None:

@@ -83,6 +83,7 @@ async def _ask(
             group.start_soon(smi)
     if not answers["nvml"].gpus:
         await nvidia_smi.ask_more(system, answers["smi"])
+    nvidia_smi.settle(answers["smi"])
     return answers["nvml"], answers["smi"]
 
 

@@ -33,11 +33,14 @@ class Driver:
 
     def lines(self) -> list[str]:
         """Collect the evidence of both sources, NVML first."""
-        lines = [self.nvml.line] if self.nvml.line else []
+        unasked = self.nvml.problem == "not_asked"
+        lines = [self.nvml.line] if self.nvml.line and not unasked else []
         for copy in self.smi.copies:
             if copy.reading.line:
                 lines.append(copy.reading.line)
             lines.extend(copy.endings)
+        # That NVML was not asked is only said where nothing else was said.
+        lines = lines or ([self.nvml.line] if self.nvml.line else [])
         return list(dict.fromkeys(lines))[:6]
 
     def problem(self) -> Problem | None:

@@ -191,10 +191,16 @@ def _library_missing(driver: Driver, section: Section) -> None:
 
 
 def _failed(driver: Driver, section: Section) -> None:
+    machine = driver.machine
+    if machine.pci == () and not (machine.dxg or machine.tegra or driver.place.windows):
+        _no_gpu(driver, section)
+        return
     section.find(
         "nvidia.nvml_failed",
         "error",
-        "NVML does not start",
+        "NVML does not start"
+        if driver.nvml.problem == "failed"
+        else "nvidia-smi fails at every query, so no GPU can be listed",
         evidence=driver.lines(),
         affects=("running", "profiling"),
         fix=driver.place.fix(

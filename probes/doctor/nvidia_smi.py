@@ -40,6 +40,8 @@ class Copy:
     endings: list[str] = field(default_factory=list)
     hung: bool = False
     crashed: str | None = None
+    failures: list[str] = field(default_factory=list)  # queries that ended badly, and how
+    succeeded: bool = False  # a query ended well, whatever it printed
 
 
 @dataclass
@@ -77,6 +79,15 @@ async def ask_more(system: System, answers: Answers) -> None:
             await _second_round(system, copy)
         if copy.answered:
             return
+
+
+def settle(answers: Answers) -> None:
+    """A copy that failed at all it was asked, in words that nobody knows, has failed all the same."""
+    for copy in answers.copies:
+        if copy.answered or copy.succeeded or copy.hung or copy.crashed or copy.reading.problem:
+            continue
+        if copy.failures:
+            copy.reading.problem, copy.reading.line = "failed", copy.failures[0]
 
 
 async def _first_round(system: System, copy: Copy) -> None:
@@ -128,6 +139,11 @@ def _take(
         copy.reading.problem = copy.reading.problem or "failed"
         copy.reading.line = copy.reading.line or f"{copy.shown}: {done.ending()}"
         return
+    if done.returncode:
+        first = next((x.strip() for x in done.output.splitlines() if x.strip()), "no output")
+        copy.failures.append(f"{command}: {redact(first)[:160]} ({done.ending()})")
+    else:
+        copy.succeeded = True
     found = parse_output(done.output, done.returncode, command, columns)
     reading = copy.reading
     reading.problem = reading.problem or found.problem

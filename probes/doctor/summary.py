@@ -106,12 +106,23 @@ def _captures(results: Mapping[str, ProfilerResult] | None) -> str:
 
 
 def _engines(facts: Facts) -> list[str]:
-    versions = engine_versions(facts)
+    versions = engine_versions(facts) | dict.fromkeys(_untold(facts), "(version unknown)")
     order = [n for n in _FIRST_ENGINES if n in versions]
     order += [n for n in versions if n not in order and n == "transformers"]
     return [
         f"{name.replace('_', '-').replace('llama-cpp', 'llama.cpp')} {versions[name]}"
         for name in order
+    ]
+
+
+def _untold(facts: Facts) -> list[str]:
+    """Name the engines that are here and do not tell their version."""
+    return [
+        name
+        for name, engine in (facts.get("engines") or {}).items()
+        if isinstance(engine, dict)
+        and isinstance(version := engine.get("version"), dict)
+        and version.get("state") == "unknown"
     ]
 
 

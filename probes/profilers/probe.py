@@ -1,5 +1,6 @@
 """Run each profiler on a tiny program of ours and judge it by what it measured."""
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -152,8 +153,9 @@ async def _trial(
 def _other_vendor(system: System) -> str | None:
     if system.platform == "darwin":
         return "Apple"
-    nvidia = any(n.startswith("nvidia") for n in system.names("/dev")) or system.exists("/dev/dxg")
-    nvidia = nvidia or system.exists("/proc/driver/nvidia/version")
+    # libcuda makes /dev/nvidiactl when root asks it for a GPU that is not there
+    nvidia = any(re.fullmatch(r"nvidia\d+", n) for n in system.names("/dev"))
+    nvidia = nvidia or any(map(system.exists, ("/dev/dxg", "/proc/driver/nvidia/version")))
     return "AMD" if system.exists("/dev/kfd") and not nvidia else None
 
 

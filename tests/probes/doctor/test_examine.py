@@ -356,3 +356,17 @@ async def test_gpus_that_do_not_answer_are_unknown_with_the_reason() -> None:
     untold = {"value": None, "state": "unknown", "reason": "timeout"}
     facts = {"platform": "nvidia", "nvidia": {"gpus": untold, "driver": {}}}
     assert summary.summarise(facts, ()).startswith("NVIDIA GPUs unknown (timeout)")
+
+
+async def test_an_engine_without_a_readable_version_is_still_found() -> None:
+    untold = {"value": None, "state": "unknown", "reason": "parse_error"}
+    facts = {
+        "platform": "cpu",
+        "gpu_count": 0,
+        "engines": {"vllm": {"version": untold}, "sglang": {"value": None, "state": "absent"}},
+        "python": {"version": "3.12.3"},
+    }
+    line = summary.summarise(facts, ())
+    assert "vllm (version unknown)" in line
+    assert "no engine found" not in line
+    assert "sglang" not in line

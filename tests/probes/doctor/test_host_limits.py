@@ -1,5 +1,7 @@
 """CPUs, quotas, memory and files: how much of the machine is ours."""
 
+import pytest
+
 from perfcite.probes.doctor import cgroup, cpu_list
 from tests.probes.doctor.machines import codes, fact, finding, machine, read_host
 
@@ -131,3 +133,20 @@ def test_few_files_for_good_are_a_warning() -> None:
     line = "Max open files            1024                 1024                 files     \n"
     here = read_host({"/proc/self/limits": line})
     assert codes(here.section)["host.open_files_low"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("text", "state"), [("lots 100000\n", "unknown"), ("\n", "unknown"), ("max 100000\n", "absent")]
+)
+def test_a_quota_that_cannot_be_parsed_is_unknown_and_not_absent(text: str, state: str) -> None:
+    here = read_host(
+        {"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": text, "/sys/fs/cgroup/x": ""}
+    )
+    quota = here.section.facts["host"]["cpu_quota"]
+    assert quota["state"] == state
+    assert state == "absent" or quota["reason"].startswith("parse_error")
+
+
+def test_a_memory_limit_that_cannot_be_parsed_is_unknown() -> None:
+    files = {"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/memory.max": "4G\n"}
+    assert read_host(files).section.facts["host"]["memory_limit"]["state"] == "unknown"

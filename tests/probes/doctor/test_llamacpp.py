@@ -56,3 +56,16 @@ async def test_no_llama_cpp_is_absent() -> None:
     section = await llamacpp.examine(machine())
     assert section.facts["engines"]["llama_cpp"]["state"] == "absent"
     assert section.findings == []
+
+
+@pytest.mark.anyio
+async def test_two_binaries_of_different_builds_are_worth_a_note() -> None:
+    programs = {
+        "llama-cli": answer("version: 4291 (ce8784bd)\n"),
+        "llama-server": answer("version: 5000 (0123abcd)\n"),
+    }
+    section = await llamacpp.examine(machine(programs=programs))
+    assert codes(section) == {"tool.duplicates": "note"}
+    assert fact(section, "engines.llama_cpp.build") == 4291
+    same = dict.fromkeys(programs, programs["llama-cli"])
+    assert codes(await llamacpp.examine(machine(programs=same))) == {}

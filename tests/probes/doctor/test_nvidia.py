@@ -254,3 +254,27 @@ async def test_dcgm_is_seen_by_the_name_of_its_process() -> None:
     assert finding.evidence == ("/proc/777/comm: nv-hostengine",)
     assert finding.fix
     assert finding.fix.commands[0] == "dcgmi profile --pause"
+
+
+async def test_an_nvidia_smi_that_fails_at_every_query_is_a_finding_with_its_own_words() -> None:
+    failing = [{"stderr": "Segfault in libfoo, code 7\n", "exit": 3}]
+    section = await examine(executables={"nvidia-smi": failing}, files=pci(1))
+    finding = found(section, "nvidia.nvml_failed")
+    assert finding.severity == "error"
+    assert "Segfault in libfoo" in finding.evidence[0]
+    assert "Segfault in libfoo" in section.facts["nvidia"]["gpus"]["reason"]
+    assert section.facts["tools"]["nvidia-smi"]["usable"] is False
+    bus = {"/sys/bus/pci/devices/0000:00:00.0/vendor": "0x8086\n"}
+    spare = await examine(executables={"nvidia-smi": failing}, files=bus)
+    assert codes(spare) == {"nvidia.no_gpu"}
+
+
+async def test_a_control_node_alone_is_neither_a_gpu_nor_a_broken_driver() -> None:
+    files = {
+        "/dev/nvidiactl": "",
+        "/sys/bus/pci/devices/0000:00:00.0/vendor": "0x8086\n",
+        "/sys/bus/pci/devices/0000:00:00.0/class": "0x060000\n",
+    }
+    section = await examine(files=files)
+    assert codes(section) == set()
+    assert section.facts["nvidia"]["gpus"] == []

@@ -8,7 +8,7 @@ import pytest
 
 from perfcite.evidence.errors import InputError
 from perfcite.probes.profilers.failures import Surroundings
-from perfcite.probes.profilers.probe import ProbeOutcome, interpreter, probe
+from perfcite.probes.profilers.probe import ProbeOutcome, _other_vendor, interpreter, probe
 from perfcite.probes.system import System
 
 from .conftest import MakeTool
@@ -223,3 +223,16 @@ async def test_a_deadline_too_short_for_a_version_is_no_broken_copy(
     assert result.error is not None
     assert result.error.startswith("timed out after")
     assert "deadline" in (result.cause or "")
+
+
+def test_a_control_node_alone_does_not_make_an_amd_machine_nvidias(
+    machine: Callable[..., System],
+) -> None:
+    system = machine()
+    dev = Path(system.root) / "dev"
+    dev.mkdir()
+    (dev / "kfd").touch()
+    (dev / "nvidiactl").touch()
+    assert _other_vendor(system) == "AMD"
+    (dev / "nvidia0").touch()
+    assert _other_vendor(system) is None
