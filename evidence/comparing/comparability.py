@@ -12,8 +12,19 @@ from ..errors import InputError
 from ..records import Record
 
 MEANINGLESS = ("gpu.name", "gpu.count", "model", "cpu")
-FIELDS = ("gpu", "cpu", "os", "host", "engines", "model", "arguments", "git", "kind", "tool")
-FIELDS += ("fingerprint",)
+FIELDS: tuple[str, ...] = (
+    "gpu",
+    "cpu",
+    "os",
+    "host",
+    "engines",
+    "model",
+    "arguments",
+    "git",
+    "kind",
+    "tool",
+    "fingerprint",
+)
 _CPU_BOUND_ONLY = "cpu"
 
 

@@ -7,10 +7,11 @@ from ...evidence.payloads import CorrectnessData
 from ...evidence.records import Input, Metric, Verdict
 from .compare import Compared, Limits, compare
 from .criteria import Criteria
+from .findings import Control
 from .reasons import reason, summary
 from .remarks import remarks
 from .report import data, metrics
-from .ruling import Control, controlled, rule
+from .ruling import controlled, rule
 from .sources import FileSource, RecordSource, Source
 
 __all__ = ["Criteria", "FileSource", "Judgement", "RecordSource", "Source", "check"]

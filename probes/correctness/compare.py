@@ -8,6 +8,7 @@ from operator import eq
 from ...evidence.records import Input
 from .agreement import Agreement, Exercise
 from .divergence import DECISIVE_NATS, NEAR_TIE_NATS, first_difference, parted
+from .feed import Feed, Tick
 from .generated import Generated
 from .keys import MASK, KeyIndex
 from .noise import Noise
@@ -25,7 +26,7 @@ from .pairing import (
 from .partings import Partings
 from .plain import Plain
 from .side import Side
-from .sources import Feed, Source, Tick
+from .sources import Source
 
 
 @dataclass(frozen=True)

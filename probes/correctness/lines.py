@@ -8,6 +8,7 @@ file's name.
 import gzip
 import hashlib
 import io
+import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -42,11 +43,16 @@ class _Hashing(io.RawIOBase):
         self._tick = tick
         self.digest = hashlib.sha256()
         self.size = 0
+        # Whoever writes faster than we read must not keep us for ever: no further than it was.
+        self._end = os.fstat(raw.fileno()).st_size if isinstance(raw, io.FileIO) else None
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
+        if self._end is not None:
+            left = self._end - self.size
+            size = left if size < 0 else min(size, left)
         data = self._raw.read(size)
         self.digest.update(data)
         self.size += len(data)
@@ -194,8 +200,9 @@ def spooled(raw: BinaryIO, label: str) -> BinaryIO:
     if cast(object, text) is reader:
         return cast(BinaryIO, raw if isinstance(raw, io.BytesIO) else io.BufferedReader(reader))
     copy = tempfile.TemporaryFile(prefix="perfcite-")  # noqa: SIM115 - the caller closes it
-    while chunk := text.read(CHUNK):
-        copy.write(chunk)
+    with raw:
+        while chunk := text.read(CHUNK):
+            copy.write(chunk)
     return cast(BinaryIO, copy)
 
 

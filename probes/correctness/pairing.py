@@ -12,11 +12,11 @@ from itertools import compress
 from operator import eq
 from typing import Literal
 
+from .feed import Feed
 from .generated import Generated
 from .keys import MASK, KeyIndex, Keys, combined, count_distinct
 from .lines import BLANK
 from .plain import Plain, looks_plain, plain_lines
-from .sources import Feed
 
 Rule = Literal["id", "prompt", "line"]
 Pair = tuple[Generated | None, Generated | None]

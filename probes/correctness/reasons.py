@@ -4,8 +4,8 @@ from ...evidence.records import SUMMARY_LIMIT, one_line
 from .compare import Compared
 from .criteria import Criteria
 from .divergence import KINDS
+from .findings import Ruling
 from .intervals import clean_bound
-from .ruling import Ruling
 from .wording import count, number, percent, sentence, several, tokens
 
 # Fewer margins than this say nothing about their noise.

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from .compare import Compared
 from .criteria import Criteria
+from .findings import Control, Ruling
 from .intervals import proportion
 from .lengths import Lengths
-from .ruling import Control, Ruling
 from .wording import count, number, percent, sentence, several
 
 # Above this share of tokens that repeat one of their own sequence, text is mostly loops.

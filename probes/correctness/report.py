@@ -14,6 +14,7 @@ from ...evidence.records import Interval, Metric
 from .agreement import Agreement
 from .compare import Compared
 from .criteria import Criteria
+from .findings import Control, Ruling
 from .intervals import (
     LEVEL,
     Bounds,
@@ -25,7 +26,6 @@ from .intervals import (
 )
 from .noise import Noise
 from .partings import Parted
-from .ruling import Control, Ruling
 from .side import Side
 
 
@@ -34,14 +34,18 @@ def metrics(criteria: Criteria, compared: Compared) -> Iterator[Metric]:
 
     Intervals are for the number of distinct sequences: repeats are one sample.
     """
-    figures = compared.figures
-    agreement, exercise = figures.agreement, figures.exercise
-    n = agreement.n
-    if not n:
-        for name, statistic in (("exact_match_pct", "rate"), ("prefix_agreement_pct", "mean")):
-            yield Metric(name=name, value=None, unit="%", statistic=statistic, n=0)
+    if not compared.figures.agreement.n:
+        yield Metric(name="exact_match_pct", value=None, unit="%", statistic="rate", n=0)
+        yield Metric(name="prefix_agreement_pct", value=None, unit="%", statistic="mean", n=0)
         return
-    sample = min(exercise.distinct(), n) or 1
+    yield from _agreement_metrics(compared)
+    yield from _rate_metrics(criteria, compared)
+    yield from _difference_metrics(criteria, compared.figures.noise)
+
+
+def _agreement_metrics(compared: Compared) -> Iterator[Metric]:
+    agreement, sample = compared.figures.agreement, _sample(compared)
+    n = agreement.n
     exact = agreement.identical / n
     yield Metric(
         name="exact_match_pct",
@@ -71,26 +75,31 @@ def metrics(criteria: Criteria, compared: Compared) -> Iterator[Metric]:
         yield Metric(
             name="first_divergence_index", value=median, unit="tokens", statistic="median", n=n
         )
-    if exercise.at_risk:
-        per_1k = 1000 / exercise.at_risk
-        low, high = poisson(agreement.diverging * sample / n)
+
+
+def _rate_metrics(criteria: Criteria, compared: Compared) -> Iterator[Metric]:
+    figures = compared.figures
+    n, at_risk, sample = figures.agreement.n, figures.exercise.at_risk, _sample(compared)
+    if not at_risk:
+        return
+    rates = [("divergences_per_1k", figures.agreement.diverging)]
+    if criteria.max_decisive_per_1k is not None:
+        rates.append(("decisive_per_1k", figures.partings.kinds["decisive"]))
+    for name, events in rates:
         yield Metric(
-            name="divergences_per_1k",
-            value=agreement.diverging * per_1k,
+            name=name,
+            value=1000 * events / at_risk,
             unit="count",
             statistic="rate",
             n=n,
-            interval=_interval((low, high), per_1k * n / sample),
+            interval=_interval(poisson(events * sample / n), 1000 / at_risk * n / sample),
         )
-    yield from _difference_metrics(criteria, figures.noise)
-    if criteria.max_decisive_per_1k is not None and exercise.at_risk:
-        yield Metric(
-            name="decisive_per_1k",
-            value=1000 * figures.partings.kinds["decisive"] / exercise.at_risk,
-            unit="count",
-            statistic="rate",
-            n=n,
-        )
+
+
+def _sample(compared: Compared) -> int:
+    """Count independent samples: distinct sequences."""
+    figures = compared.figures
+    return min(figures.exercise.distinct(), figures.agreement.n) or 1
 
 
 def _difference_metrics(criteria: Criteria, noise: Noise) -> Iterator[Metric]:

@@ -8,33 +8,28 @@ refused with the request option that adds them.
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ...evidence.errors import InputError
 from .generated import Generated, as_finish, as_logprobs, as_text, as_tokens
 from .settings import Settings, read_settings
-from .tables import BadTable, Tables
-
-HOW_TO_ASK = (
-    "no token ids in this answer, and text is never tokenised again: ask vLLM or SGLang for"
-    " return_token_ids=true, llama.cpp for return_tokens=true, mlx-lm for logprobs=true"
+from .steps import (
+    HOW_TO_ASK,
+    Answer,
+    Steps,
+    as_id,
+    content_steps,
+    ids_of,
+    is_triple,
+    listed,
+    listed_steps,
+    tables_of,
+    triples,
 )
+
 _LLAMACPP = ("completion_probabilities", "tokens_predicted", "stop_type")
 _PARTS = ("meta_info", "details", "response")
 _MARKS = frozenset((*_LLAMACPP, *_PARTS, "choices", "error", "done"))
-
-Answer = Mapping[str, Any]
-
-
-@dataclass
-class Steps:
-    """What an answer says a position: the token its value is for, the value, the table."""
-
-    ids: list[int | None]
-    values: list[Any]
-    rows: list[Any]
 
 
 def is_response(value: Answer) -> bool:
@@ -89,12 +84,10 @@ def _read_choice(choice: Answer, answer: Answer, where: str) -> Generated:
     """Read an OpenAI-shaped choice; vLLM and SGLang differ in the name of the ids."""
     block = choice.get("logprobs")
     block = block if isinstance(block, dict) else {}
-    steps = (
-        _content_steps(block["content"], where) if block.get("content") else _listed_steps(block)
-    )
+    steps = content_steps(block["content"], where) if block.get("content") else listed_steps(block)
     recorded = choice.get("token_ids", choice.get("response_token_ids"))
     if recorded is None:
-        recorded = _ids_of(steps, where)
+        recorded = ids_of(steps, where)
     prompt_ids = choice.get("prompt_token_ids", answer.get("prompt_token_ids"))
     usage = answer.get("usage") if len(answer["choices"]) == 1 else None
     message = choice.get("message")
@@ -112,16 +105,16 @@ def _read_choice(choice: Answer, answer: Answer, where: str) -> Generated:
 def _read_sglang(answer: Answer, meta: Answer, where: str) -> Generated:
     """Read an answer of SGLang's /generate, which writes [log-probability, id, text]."""
     chosen = [
-        e if _is_triple(e) else (None, None, None) for e in _list(meta, "output_token_logprobs")
+        e if is_triple(e) else (None, None, None) for e in listed(meta, "output_token_logprobs")
     ]
     steps = Steps(
-        ids=[_as_id(e[1]) for e in chosen],
+        ids=[as_id(e[1]) for e in chosen],
         values=[e[0] for e in chosen],
-        rows=[_triples(row) for row in _list(meta, "output_top_logprobs")],
+        rows=[triples(row) for row in listed(meta, "output_top_logprobs")],
     )
     recorded = answer.get("output_ids")
     return _made(
-        as_tokens(_ids_of(steps, where) if recorded is None else recorded, where, "output_ids"),
+        as_tokens(ids_of(steps, where) if recorded is None else recorded, where, "output_ids"),
         steps,
         prompt_len=meta.get("prompt_tokens"),
         finish=meta.get("finish_reason"),
@@ -132,10 +125,10 @@ def _read_sglang(answer: Answer, meta: Answer, where: str) -> Generated:
 
 def _read_llamacpp(answer: Answer, where: str) -> Generated:
     """Read an answer of llama.cpp's /completion; `tokens` is empty unless return_tokens was asked."""
-    steps = _content_steps(answer.get("completion_probabilities"), where)
+    steps = content_steps(answer.get("completion_probabilities"), where)
     recorded = answer.get("tokens")
     if not recorded and answer.get("tokens_predicted", 1) != 0:
-        recorded = _ids_of(steps, where)
+        recorded = ids_of(steps, where)
     return _made(
         as_tokens(recorded or [], where),
         steps,
@@ -148,11 +141,11 @@ def _read_llamacpp(answer: Answer, where: str) -> Generated:
 
 
 def _read_tgi(details: Answer, answer: Answer, where: str) -> Generated:
-    steps = _content_steps(details.get("tokens"), where)
-    steps.rows = _list(details, "top_tokens")
-    prefill = [_as_id(e.get("id")) for e in _list(details, "prefill") if isinstance(e, dict)]
+    steps = content_steps(details.get("tokens"), where)
+    steps.rows = listed(details, "top_tokens")
+    prefill = [as_id(e.get("id")) for e in listed(details, "prefill") if isinstance(e, dict)]
     return _made(
-        as_tokens(_ids_of(steps, where), where),
+        as_tokens(ids_of(steps, where), where),
         steps,
         prompt=prefill or None,
         finish=details.get("finish_reason"),
@@ -180,7 +173,7 @@ def _made(
     )
     if flaw is None and other is not None:
         logprobs, flaw = None, f"log-probability {other} is of another token than the recorded one"
-    tables, note = _tables(steps.rows, len(tokens)) if flaw is None else (None, None)
+    tables, note = tables_of(steps.rows, len(tokens)) if flaw is None else (None, None)
     if isinstance(prompt, list):
         prompt_len = len(prompt)
     return Generated(
@@ -198,109 +191,10 @@ def _made(
     )
 
 
-def _content_steps(content: Any, where: str) -> Steps:
-    """Read steps that are objects: OpenAI's `content`, llama.cpp's probabilities, TGI's tokens."""
-    steps = [s if isinstance(s, dict) else {} for s in content] if isinstance(content, list) else []
-    for index, step in enumerate(steps):
-        _refuse_unsorted(step, f"{where}, log-probability {index}")
-    return Steps(
-        ids=[_step_id(s) for s in steps],
-        values=[s.get("logprob") for s in steps],
-        rows=[s.get("top_logprobs") for s in steps],
-    )
-
-
-def _listed_steps(block: Answer) -> Steps:
-    """Read the completions shape: parallel lists of tokens, values and tables."""
-    return Steps(
-        ids=[_as_id(t) for t in _list(block, "tokens")],
-        values=_list(block, "token_logprobs"),
-        rows=_list(block, "top_logprobs"),
-    )
-
-
-def _refuse_unsorted(step: Answer, where: str) -> None:
-    """Refuse mlx-lm's answer where its first table entry need not be the token it sampled.
-
-    It writes the unsorted table's first entry as the step (server.py: dict(top[0], top_logprobs=
-    top)) and, alone among the servers that give ids, no `bytes`.
-    """
-    table = step.get("top_logprobs")
-    if not isinstance(table, list) or len(table) < 2 or "id" not in step or "bytes" in step:
-        return
-    values = [e.get("logprob") for e in table if isinstance(e, dict)]
-    known = [float(v) for v in values if isinstance(v, int | float)]
-    own = step.get("logprob")
-    if known and isinstance(own, int | float) and max(known) > own:
-        raise InputError(
-            f"{where}: mlx-lm with top_logprobs over 1 does not say which token was sampled;"
-            " record with logprobs=true and top_logprobs 0 or 1"
-        )
-
-
-def _tables(rows: list[Any], count: int) -> tuple[Tables | None, str | None]:
-    if not any(rows):
-        return None, None
-    if len(rows) != count:
-        return None, "top_logprobs left out: not one table a token"
-    pairs = [_pairs(row) for row in rows]
-    if any(token is None for row in pairs if row for token, _ in row):
-        return None, "top_logprobs left out: keyed by text, where different tokens can look alike"
-    try:
-        return Tables(list(pairs)), None
-    except BadTable as error:
-        return None, f"top_logprobs left out: {error}"
-
-
-def _pairs(row: Any) -> list[tuple[int | None, Any]] | None:
-    """Give a table as (token id, log-probability); the id is None where only a text stands."""
-    if isinstance(row, dict):
-        return [(_as_id(k), v) for k, v in row.items()]
-    if isinstance(row, list):
-        return [
-            (_step_id(e), e.get("logprob")) if isinstance(e, dict) else (_as_id(e[0]), e[1])
-            for e in row
-        ]
-    return None
-
-
-def _ids_of(steps: Steps, where: str) -> list[int]:
-    """Take the ids from the steps where the answer lists none of its own."""
-    known = [t for t in steps.ids if t is not None]
-    if not known or len(known) != len(steps.ids):
-        raise InputError(f"{where}: {HOW_TO_ASK}")
-    return known
-
-
-def _step_id(step: Answer) -> int | None:
-    return _as_id(step["id"] if "id" in step else step.get("token"))
-
-
-def _as_id(name: Any) -> int | None:
-    """Read an id written as an integer or as vLLM's "token_id:7042"."""
-    if isinstance(name, str):
-        digits = name.removeprefix("token_id:")
-        return int(digits) if digits != name and digits.isdecimal() else None
-    return name if type(name) is int else None
-
-
 def _in_order(choices: list[Any], where: str) -> list[Answer]:
     if not choices or not all(isinstance(c, dict) for c in choices):
         raise InputError(f"{where}: an answer without choices")
     return sorted(choices, key=lambda c: c["index"] if type(c.get("index")) is int else 0)
-
-
-def _is_triple(entry: Any) -> bool:
-    return isinstance(entry, list) and len(entry) >= 2
-
-
-def _triples(row: Any) -> Any:
-    return [(e[1], e[0]) for e in row if _is_triple(e)] if isinstance(row, list) else None
-
-
-def _list(block: Answer, name: str) -> list[Any]:
-    value = block.get(name)
-    return value if isinstance(value, list) else []
 
 
 def _prompt_key(prompt: Any) -> str | None:

@@ -5,60 +5,13 @@ for another prompt. Then a failed threshold is certain whatever else is missing.
 keeps a PASS away. Each finding is a sentence with its numbers; the first ones become the reason.
 """
 
-from dataclasses import dataclass, field
-
-from ...evidence.payloads import ThresholdCheck
-from ...evidence.records import Verdict
+from . import thresholds
 from .compare import Compared
-from .criteria import AMBIGUOUS_SHARE, CONTROL_P, SPARE, Criteria
+from .criteria import Criteria
+from .findings import Control, Ruling
 from .intervals import rise
 from .settings import differing
-from .wording import count, number, percent, several
-
-
-@dataclass
-class Ruling:
-    """What speaks for which verdict."""
-
-    blocked: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)
-    checks: list[ThresholdCheck] = field(default_factory=list)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Incomparable beats FAIL, FAIL beats what is left open."""
-        if self.blocked:
-            return "UNPROVEN"
-        if self.failed:
-            return "FAIL"
-        return "UNPROVEN" if self.open else "PASS"
-
-    @property
-    def decisive(self) -> list[str]:
-        """What the verdict rests on; empty for PASS."""
-        return self.blocked or self.failed or self.open
-
-    @property
-    def aside(self) -> list[str]:
-        """What else was found, beyond the two things that the reason has room for."""
-        rest = self.decisive[2:]
-        return [*rest, *self.open] if self.failed and not self.blocked else rest
-
-    def check(self, name: str, threshold: float, measured: float | None, met: bool | None) -> None:
-        """Note one threshold and whether it was met."""
-        self.checks.append(
-            ThresholdCheck(name=name, threshold=threshold, measured=measured, met=met)
-        )
-
-
-@dataclass(frozen=True)
-class Control:
-    """The control's comparison with the reference, and the chance of the candidate's rise."""
-
-    compared: Compared
-    usable: bool
-    p_value: float | None
+from .wording import count, several
 
 
 def rule(criteria: Criteria, compared: Compared, control: Control | None) -> Ruling:
@@ -69,13 +22,13 @@ def rule(criteria: Criteria, compared: Compared, control: Control | None) -> Rul
     if not agreement.n:
         ruling.open.append(_nothing(compared))
         return ruling
-    _prefix(ruling, criteria, compared)
-    _decisive(ruling, criteria, compared)
-    _rates(ruling, criteria, compared)
-    _tolerance(ruling, criteria, compared)
-    _kl(ruling, criteria, compared)
+    thresholds.judge_prefix(ruling, criteria, compared)
+    thresholds.judge_decisive(ruling, criteria, compared)
+    thresholds.judge_rates(ruling, criteria, compared)
+    thresholds.judge_tolerance(ruling, criteria, compared)
+    thresholds.judge_kl(ruling, criteria, compared)
     if criteria.criterion == "rounding":
-        _rounding(ruling, compared, control)
+        thresholds.judge_rounding(ruling, compared, control)
     if criteria.criterion == "lossy" and not criteria.declares_margin:
         ruling.open.append(
             "criterion lossy judges only against margins declared beforehand"
@@ -88,16 +41,20 @@ def rule(criteria: Criteria, compared: Compared, control: Control | None) -> Rul
 def controlled(compared: Compared, control: Compared) -> Control:
     """Test the candidate's rate against the control's, where the control varies anything."""
     varies = not (control.same_bytes or control.same_source)
-    comparable = control.figures.agreement.n > 0 and not (
-        control.alignment.doubts or control.figures.prompts_differ
+    figures = control.figures
+    comparable = figures.agreement.n > 0 and not (
+        control.alignment.doubts
+        or figures.prompts_differ
+        or figures.candidate.not_greedy
+        or differing(figures.reference.settings, figures.candidate.settings)
     )
     if not (varies and comparable):
         return Control(control, usable=False, p_value=None)
     p = rise(
         compared.figures.agreement.diverging,
         compared.figures.exercise.at_risk,
-        control.figures.agreement.diverging,
-        control.figures.exercise.at_risk,
+        figures.agreement.diverging,
+        figures.exercise.at_risk,
     )
     return Control(control, usable=True, p_value=p)
 
@@ -150,155 +107,6 @@ def _nothing(compared: Compared) -> str:
     return "nothing was compared: no reference sequence has a partner in the candidate"
 
 
-def _prefix(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
-    threshold = criteria.prefix_threshold
-    if threshold is None:
-        return
-    agreement = compared.figures.agreement
-    mean = agreement.prefix_mean
-    met = mean >= threshold - SPARE
-    ruling.check("min_prefix_agreement", threshold, mean, met)
-    if met:
-        return
-    text = f"prefix agreement {percent(mean)} is below {percent(threshold)}"
-    lost = compared.figures.partings.lengths.lost_by_cut
-    if (agreement.prefix_sum + lost) / agreement.n >= threshold - SPARE:
-        cut = several(compared.figures.partings.lengths.cut, "sequence")
-        ruling.open.append(f"{text}, but only because max_tokens cut {cut} short")
-    else:
-        ruling.failed.append(text)
-
-
-def _decisive(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
-    limit = criteria.decisive_limit
-    if limit is None:
-        return
-    kinds = compared.figures.partings.kinds
-    found, unknown = kinds["decisive"], kinds["unknown"]
-    met = None if found <= limit < found + unknown else found <= limit
-    ruling.check("max_decisive", limit, found, met)
-    if found > limit:
-        nats = f"over {criteria.decisive_nats:g} nat" + ("" if criteria.decisive_nats == 1 else "s")
-        allowed = f" ({count(limit)} allowed)" if limit else ""
-        ruling.failed.append(
-            f"{several(found, 'divergence')} {'is' if found == 1 else 'are'} decisive: a gap {nats},"
-            f" which rounding does not explain{allowed}"
-        )
-    elif met is None:
-        ruling.open.append(_unclassed(compared))
-
-
-def _rates(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
-    figures = compared.figures
-    at_risk = figures.exercise.at_risk
-    kinds = figures.partings.kinds
-    decisive = kinds["decisive"]
-    for name, limit, least, most in (
-        (
-            "max_divergences_per_1k",
-            criteria.max_divergences_per_1k,
-            figures.agreement.diverging,
-            figures.agreement.diverging,
-        ),
-        (
-            "max_decisive_per_1k",
-            criteria.max_decisive_per_1k,
-            decisive,
-            decisive + kinds["unknown"],
-        ),
-    ):
-        if limit is None:
-            continue
-        if not at_risk:
-            ruling.check(name, limit, None, None)
-            ruling.open.append(f"{name} was asked for, and no token was at risk")
-            continue
-        rate, highest = 1000 * least / at_risk, 1000 * most / at_risk
-        met = None if rate <= limit + SPARE < highest else rate <= limit + SPARE
-        ruling.check(name, limit, rate, met)
-        what = "divergences" if name == "max_divergences_per_1k" else "decisive divergences"
-        if met is False:
-            ruling.failed.append(f"{number(rate)} {what} per 1,000 tokens exceed {number(limit)}")
-        elif met is None:
-            ruling.open.append(_unclassed(compared))
-
-
-def _tolerance(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
-    tolerance = criteria.logprob_tol
-    if tolerance is None:
-        return
-    noise = compared.figures.noise
-    over = noise.max is not None and noise.max > tolerance + SPARE
-    complete = noise.agreeing > 0 and noise.covered == noise.agreeing
-    ruling.check("logprob_tol", tolerance, noise.max, False if over else True if complete else None)
-    if over and noise.max is not None:
-        where = f" (line {noise.max_at[0]}, token {noise.max_at[1]})" if noise.max_at else ""
-        ruling.failed.append(
-            f"log-probabilities differ by up to {number(noise.max)} nats{where}, over"
-            f" {number(tolerance)} at {count(noise.over)} of {count(noise.covered)} positions"
-        )
-    elif not noise.agreeing:
-        ruling.open.append(
-            "logprob_tol was asked for, but no position agrees, so it was never tested"
-        )
-    elif not complete:
-        share = percent(noise.covered / noise.agreeing)
-        ruling.open.append(
-            f"logprob_tol was asked for, but only {count(noise.covered)} of"
-            f" {count(noise.agreeing)} agreeing positions ({share}) have log-probabilities on both"
-            " sides"
-        )
-
-
-def _kl(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
-    limit = criteria.max_kl
-    if limit is None:
-        return
-    noise = compared.figures.noise
-    mean = noise.kl_sum / noise.kl_positions if noise.kl_positions else None
-    over = mean is not None and mean > limit + SPARE
-    complete = noise.agreeing > 0 and noise.kl_positions == noise.agreeing
-    ruling.check("max_kl", limit, mean, False if over else True if complete else None)
-    if over and mean is not None:
-        ruling.failed.append(
-            f"the mean Kullback-Leibler divergence is at least {number(mean)} nats, over {number(limit)}"
-        )
-    elif not complete:
-        ruling.open.append(
-            f"max_kl was asked for, but only {count(noise.kl_positions)} of {count(noise.agreeing)}"
-            " agreeing positions have log-probabilities on both sides"
-        )
-
-
-def _rounding(ruling: Ruling, compared: Compared, control: Control | None) -> None:
-    partings = compared.figures.partings
-    lengths, kinds = partings.lengths, partings.kinds
-    if lengths.candidate_stopped:
-        ruling.failed.append(
-            f"in {several(lengths.candidate_stopped, 'pair')} the candidate chose to stop where the"
-            " reference went on"
-        )
-    usable = control if control is not None and control.usable else None
-    if usable and usable.p_value is not None:
-        ruling.check("control_p", CONTROL_P, usable.p_value, usable.p_value >= CONTROL_P)
-        if usable.p_value < CONTROL_P:
-            ruling.failed.append(
-                f"divergences rise over the control's (p = {usable.p_value:.2g}, below {CONTROL_P})"
-            )
-    if kinds["unknown"]:
-        ruling.open.append(_unclassed(compared))
-    if lengths.count > lengths.candidate_stopped:
-        ruling.open.append(
-            f"{several(lengths.count - lengths.candidate_stopped, 'pair')} differ in length only,"
-            " with no gap to judge by"
-        )
-    if kinds["ambiguous"] > AMBIGUOUS_SHARE * partings.count and not usable:
-        ruling.open.append(
-            f"{count(kinds['ambiguous'])} of {several(partings.count, 'divergence')} are ambiguous,"
-            f" over {percent(AMBIGUOUS_SHARE)}, and there is no control to compare with"
-        )
-
-
 def _evidence(ruling: Ruling, criteria: Criteria, compared: Compared) -> None:
     """Look for what keeps a clean result from being evidence."""
     figures, alignment = compared.figures, compared.alignment
@@ -335,18 +143,4 @@ def _unmatched(compared: Compared) -> str:
         f"{'counts differ: ' if left != right else ''}{several(left, 'reference sequence')} and"
         f" {several(right, 'candidate sequence')}; {' and '.join(missing)}, and may be the ones that"
         " crashed"
-    )
-
-
-def _unclassed(compared: Compared) -> str:
-    partings = compared.figures.partings
-    unknown = partings.kinds["unknown"]
-    if partings.without_tables:
-        return (
-            f"{several(partings.without_tables, 'divergence')} came without top-k tables on both"
-            " sides, so rounding cannot be told from a bug; record top_logprobs"
-        )
-    return (
-        f"in {several(unknown, 'divergence')} a pick lies outside the other side's top-k, so the gap"
-        " is not known; record more top_logprobs"
     )

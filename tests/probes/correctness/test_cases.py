@@ -49,7 +49,9 @@ def judged_as_a_command(case: dict[str, Any]) -> CompletedProcess[str]:
         data=found.data,
         identity=Identity(),
     )
-    return CompletedProcess([], EXIT[found.verdict], stdout=json.dumps(record.to_plain()), stderr="")
+    return CompletedProcess(
+        [], EXIT[found.verdict], stdout=json.dumps(record.to_plain()), stderr=""
+    )
 
 
 @pytest.mark.skipif(not CASES.exists(), reason="the handed cases lie beside the checkout")

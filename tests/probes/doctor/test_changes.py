@@ -1,6 +1,8 @@
+from typing import Any
+
 from perfcite.probes.doctor.changes import changes, fingerprint, flatten
 
-BEFORE = {
+BEFORE: dict[str, Any] = {
     "host": {"kernel": "6.1", "load_1min": 0.1, "memory_available_bytes": 1, "thp": "madvise"},
     "nvidia": {
         "driver": {"version": "570.86"},
@@ -21,12 +23,12 @@ BEFORE = {
 }
 
 
-def after(**changed: object) -> dict[str, object]:
-    gpu = {**BEFORE["nvidia"]["gpus"][0], **changed}  # type: ignore[index]
+def after(**changed: object) -> dict[str, Any]:
+    gpu = {**BEFORE["nvidia"]["gpus"][0], **changed}
     return {**BEFORE, "nvidia": {**BEFORE["nvidia"], "gpus": [gpu]}}
 
 
-def facts(before: dict[str, object], now: dict[str, object]) -> list[str]:
+def facts(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     return [c.fact for c in changes(before, now)]
 
 
