@@ -15,7 +15,7 @@ from ...evidence.payloads import Fix
 from ...evidence.redaction import redact
 from ..command import Completed
 from ..system import System
-from . import perf_access, ptrace_access
+from . import perf_access, ptrace_access, version_cache
 from .host import Host
 from .interpreter import Choice
 from .section import Section, absent, unknown
@@ -46,7 +46,7 @@ async def _perf(system: System, host: Host, section: Section) -> None:
     if not copies:
         facts |= {"path": absent(), "version": absent(), "usable": False}
         return
-    done = await system.run([copies[0], "--version"])
+    done = await version_cache.ask(system, [copies[0], "--version"])
     found = re.search(r"perf version (\S+)", done.output)
     shown = redact(system.shown(copies[0]))
     facts |= _told(shown, found, done)
@@ -130,7 +130,7 @@ async def _pyspy(system: System, section: Section, choice: Choice) -> None:
     if not copies:
         facts |= {"path": absent(), "version": absent(), "usable": False}
         return
-    done = await system.run([copies[0], "--version"])
+    done = await version_cache.ask(system, [copies[0], "--version"])
     found = re.search(r"py-spy (\d\S*)", done.output)
     shown = redact(system.shown(copies[0]))
     facts |= _told(shown, found, done)

@@ -25,6 +25,7 @@ from . import (
     nvidia,
     probed,
     summary,
+    version_cache,
 )
 from .clean import Cleaner
 from .host import Host
@@ -53,6 +54,7 @@ async def examine(
     """Examine a machine: every part runs at the same time, each child with its own deadline."""
     here = _host(system)
     parts = await _parts(system, here, python, probe_profilers)
+    version_cache.save(system)
     merged = Section(facts=_merged([here.section, *parts]))
     joint.place(system, merged)
     merged.findings += [f for section in (here.section, *parts) for f in section.findings]

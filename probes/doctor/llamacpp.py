@@ -14,6 +14,7 @@ from ...evidence.payloads import Fix
 from ...evidence.redaction import redact
 from ..command import Completed
 from ..system import System
+from . import version_cache
 from .section import Section, absent, unknown
 
 PROGRAMS = ("llama-cli", "llama-bench", "llama-server")
@@ -30,7 +31,7 @@ async def examine(system: System) -> Section:
     done: dict[str, Completed] = {}
 
     async def ask(path: str) -> None:
-        done[path] = await system.run([path, "--version"])
+        done[path] = await version_cache.ask(system, [path, "--version"])
 
     async with anyio.create_task_group() as group:
         for path in paths:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ...evidence.redaction import redact
 from ..command import Completed
 from ..system import System
+from . import version_cache
 from .tool_places import FileHead, is_bundled, read_head, version_key
 
 DEADLINE_S = 5.0
@@ -84,7 +85,7 @@ async def inspect(system: System, tool: Tool, copy: Copy) -> None:
     """Run one copy for its version."""
     if copy.usable is False or tool.arguments is None:
         return
-    done = await system.run([copy.path, *tool.arguments], timeout_s=DEADLINE_S)
+    done = await version_cache.ask(system, [copy.path, *tool.arguments], DEADLINE_S)
     take(tool, copy, done)
 
 
