@@ -102,6 +102,7 @@ async def profiler_probe(arguments: ProbeArguments, session: Session) -> Answer:
         profilers=arguments.profilers,
         python=arguments.python,
         timeout_s=arguments.timeout_s,
+        refuse_python=True,
         tell=session.progress,
     )
     stored = keep(
