@@ -1,5 +1,7 @@
 from typing import Any
 
+from typing import Any
+
 from perfcite.probes.doctor.changes import changes, fingerprint, flatten
 
 BEFORE: dict[str, Any] = {
