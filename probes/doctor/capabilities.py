@@ -135,7 +135,8 @@ def _cpu_sampling(facts: Facts, codes: Mapping[str, str]) -> Capability:
         if value_of((facts.get("apple") or {}).get(name)):
             return _say("yes", f"{name} is here", name)
     why = codes.get("perf.kernel_mismatch") or codes.get("perf.paranoid") or "perf is not installed"
-    if value_of((facts.get("pyspy") or {}).get("usable")) and "pyspy.ptrace_denied" not in codes:
+    pyspy = facts.get("pyspy") or {}
+    if value_of(pyspy.get("usable")) and value_of(pyspy.get("can_attach", True)):
         return _say("yes", f"{why}; py-spy samples Python programs only", "py-spy")
     if usable and value_of(perf.get("user_sampling")) is None:
         return _say("unknown", "perf is here; what the kernel allows could not be read", "perf")
@@ -179,4 +180,6 @@ def _python_stacks(facts: Facts, codes: Mapping[str, str]) -> Capability:
         return _say(
             "yes", "py-spy may sample what it starts itself, not what runs already", "py-spy"
         )
+    if value_of(pyspy.get("can_attach", True)) is None:
+        return _say("unknown", "py-spy is here; whether it may attach could not be read", "py-spy")
     return _say("yes" if usable else "unknown", "py-spy is here and may attach", "py-spy")

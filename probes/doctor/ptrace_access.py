@@ -7,21 +7,26 @@ from ...evidence.payloads import Fix
 from ..system import System
 from .host import Host
 from .perf_access import bits
-from .section import Section, absent
+from .section import Section, absent, unknown
 
 CAP_SYS_PTRACE = 19
 _YAMA = "/proc/sys/kernel/yama/ptrace_scope"
 
 
 def examine(system: System, host: Host, section: Section) -> None:
-    """Judge whether py-spy may attach: Yama's scope against CAP_SYS_PTRACE. No file: no limit."""
+    """Judge whether py-spy may attach: Yama's scope against CAP_SYS_PTRACE.
+
+    No file beside the kernel's other settings: no limit. Without those nothing is known.
+    """
     word = system.word(_YAMA)
     scope = int(word) if word and word.isdigit() else None
     capable = host.capable(CAP_SYS_PTRACE)
     facts = section.facts["pyspy"]
-    facts["ptrace_scope"] = absent("no Yama") if scope is None else scope
+    readable = system.lexists(_YAMA) is False and system.is_dir("/proc/sys/kernel")
+    without = absent("no Yama") if readable else unknown("not_readable")
+    facts["ptrace_scope"] = without if scope is None else scope
     denied = scope == 3 or (bool(scope) and not capable)
-    facts["can_attach"] = not denied
+    facts["can_attach"] = unknown("not_readable") if scope is None and not readable else not denied
     if not denied:
         return
     whom = {1: "only programs that it starts itself", 2: "nothing", 3: "nothing, even with it"}

@@ -114,6 +114,12 @@ async def test_of_an_empty_sysroot_nothing_of_the_running_kernel_is_answered() -
         {"argv_prefix": ["--version"], "stdout": "NVIDIA Nsight Systems version 2025.3.1\n"},
         {"argv_prefix": ["status"], "stdout": status},
     ]
-    found = await examine(machine({}, {"perf": answer("perf version 6.1.0\n"), "nsys": nsys}))
+    programs = {
+        "perf": answer("perf version 6.1.0\n"),
+        "py-spy": answer("py-spy 0.4.3\n"),
+        "nsys": nsys,
+    }
+    found = await examine(machine({}, programs))
     assert found.can.cpu_hw_counters.answer == "unknown"
     assert found.can.cpu_sampling.answer == "unknown"
+    assert found.can.python_stacks.answer == "unknown"

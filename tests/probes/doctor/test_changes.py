@@ -1,7 +1,5 @@
 from typing import Any
 
-from typing import Any
-
 from perfcite.probes.doctor.changes import changes, fingerprint, flatten
 
 BEFORE: dict[str, Any] = {
