@@ -20,7 +20,7 @@ Strength = Literal["beside", "sentence", "above", "near"]
 _BESIDE = re.compile(
     r"(?:\s|[+`*%°x×)±(]|\b(?:per|of|for|the|a|in|on|at|to|faster|slower|median|mean|average|p\d+|latency"
     r"|time|throughput|runtime|total|each|overall|speed-?up|improvement|reduction|increase|decrease|lower"
-    r"|higher|less|more|max|min|std|peak|memory|bandwidth|vs\.?|baseline|cases|passed|wall|share|GPU|n=|see|from"
+    r"|higher|less|more|max|min|std|peak|memory|bandwidth|vs\.?|baseline|tolerance|rtol|atol|occupancy|err|cases|passed|wall|share|GPU|n=|see|from"
     r"|kernel|launches|iterations?|tokens?|GPUs?|runs?|by|drop|gain|regression|error|as)\b)*+[,:]?\s*"
 )
 _INLINE_BESIDE = re.compile(
@@ -66,9 +66,16 @@ def within(document: Document, passage: Passage, index: int) -> Binding | None:
 
 
 def column(document: Document, passage: Passage, position: int) -> Binding | None:
-    """Bind a table cell to the ids in the head of its column."""
+    """Bind a table cell to the ids in the head of its column, or in the table's row of ids."""
     span = head_cell(document, passage, position)
     inside = document.cited_between(*span) if span else []
+    if not inside:
+        block = document.blocks[passage.block]
+        index = cell_index(block.cells, position)
+        for row in document.sources.get(block.table, [])[:_MANY] if block.table is not None else ():
+            cells = document.blocks[row].cells
+            if index and index < len(cells) and row != passage.block:
+                inside = inside or document.cited_between(*cells[index])
     return Binding(tuple(inside), "above") if inside else None
 
 

@@ -27,7 +27,7 @@ _CHANGE = re.compile(
 _OF = re.compile(
     r"\s*(?:,|\()?\s*(?:of|as|relative to)\s+(?:the\s+|its\s+|our\s+|what\s+)*(?:baseline|base|original|old"
     r"|previous|prior|reference|before|former|initial|eager|latency|time|runtime|memory|throughput|much"
-    r"|main|master)\b",
+    r"|main|master|it was)\b|\s*of what\b|\s*of\s+(?:the\s+)?[A-Z]{1,3}\d{2,4}\w*",
     re.IGNORECASE,
 )
 _TIMES_THE = re.compile(

@@ -22,6 +22,7 @@ from .commits import commit_problem
 
 TEXT_LIMIT = 1024 * 1024  # bytes
 IDS_LIMIT = 2_000  # distinct ids
+NUMBERS_LIMIT = 20_000
 CLAIMS_LIMIT = 10_000
 _FAILING = ("contradicted", "tampered", "not_found")
 _SUMMARY = 240
@@ -63,6 +64,10 @@ def check_citations(
     if size > TEXT_LIMIT:
         raise InputError(f"the text has {size} bytes; at most {TEXT_LIMIT} are checked at once")
     document = passages.read(text)
+    if len(document.quantities) > NUMBERS_LIMIT:
+        raise InputError(
+            f"the text has {len(document.quantities)} numbers; at most {NUMBERS_LIMIT} are checked"
+        )
     distinct = len({m.key for m in document.mentions})
     if distinct > IDS_LIMIT:
         raise InputError(f"the text cites {distinct} ids; at most {IDS_LIMIT} are checked at once")

@@ -63,6 +63,8 @@ class Cited:
     stored: Stored | None = None
     values: tuple[Value, ...] = ()
     inputs: tuple["Cited", ...] = ()
+    facts: tuple[Value, ...] | None = None  # filled by details.py when first wanted
+    rows: dict[str, tuple[Value, ...]] | None = None
 
     @property
     def record(self) -> Record:

@@ -4,7 +4,19 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from . import changes, counts, direct, naming, orders, prose, ratios, remarks, shares, surroundings
+from . import (
+    changes,
+    counts,
+    details,
+    direct,
+    naming,
+    orders,
+    prose,
+    ratios,
+    remarks,
+    shares,
+    surroundings,
+)
 from .binding import Binding, all_of, head_cell
 from .cited import Cited
 from .direct import Outcome
@@ -16,7 +28,9 @@ from .units import POINTS, RATIO, SHARE, TIMES, Unit, unit_after
 
 _BRACKETED = re.compile(r"[(\[]\s*([^()\[\]]{1,16}?)\s*[)\]]")
 _FACTOR_COLUMN = re.compile(r"\b(?:ratio|speed-?up|factor)\b(?![^|]*%)", re.IGNORECASE)
-_LABEL = re.compile(r"[(\[][^()\[\]\d]{1,16}[)\]]\s*[:=]?\s*$")
+_FACTOR_OF = re.compile(r"\bfactor (?:of|is|was)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_LABEL = re.compile(r"[(\[][^()\[\]\d]{1,16}[)\]]\s*([:=]?)\s*")
+_LABEL_REACH = 120
 _LAST_WORD = re.compile(r"(\S{1,12})\s*$")
 _ALONE_IN_CELL = re.compile(r"[\s\d.,±~<>≈+\-−–/x%()\x01]*")
 _ADJACENT = 14  # characters between a number and its word of change
@@ -71,18 +85,20 @@ class Reader:
     def _claim(self, number: int, index: int) -> Claim | None:
         document, passage = self._document, self._document.passages[number]
         quantity = document.quantities[index]
-        said = scope(document, passage, index)
-        quantity = self._with_unit(passage, quantity, said)
         if quantity.unit is not None and prose.is_setting(document, quantity):
             return None
         bound = surroundings.bindings(document, number, index)
+        if not bound and quantity.unit is None and quantity.whole:
+            return None
+        said = scope(document, passage, index)
+        quantity = self._with_unit(passage, quantity, said)
         named = statistic(document, passage, index, said)
         if not bound and quantity.unit is not None and quantity.unit.dimension in (TIMES, SHARE):
             section = surroundings.of_section(document, number)
             bound = [Binding(section, "near")] if section else []
         if not bound:
             return self._uncited(passage, quantity)
-        judge = _Judge(self, passage, quantity, said, named)
+        judge = _Judge(self, passage, index, quantity, said, named)
         first: tuple[Claim, Binding] | None = None
         for binding in bound:
             claim = judge.against(binding)
@@ -113,16 +129,26 @@ class Reader:
         if quantity.unit is not None:
             return quantity
         block = self._document.blocks[passage.block]
-        text = self._document.text
-        label = _LABEL.search(text, max(passage.start, quantity.start - 24), quantity.start)
-        unit = _unit_in_label(label[0]) if label and not quantity.nouns else None
+        unit = None if quantity.nouns else self._unit_of_label(passage, quantity)
         if unit is not None:  # Latency (ms): 12.34
             return replace(quantity, unit=unit[0], unit_text=unit[1], gap=" ", inherited=True)
         if block.kind == "row" and not quantity.nouns:
             quantity = self._with_unit_of_table(passage, quantity)
-        if quantity.unit is None and not quantity.whole and "speedup" in naming.words(said.before):
+        if quantity.unit is None and not quantity.whole and _is_factor(said):
             return replace(quantity, unit=_TIMES_UNIT)
         return quantity
+
+    def _unit_of_label(self, passage: Passage, quantity: Quantity) -> tuple[Unit, str] | None:
+        """Read the unit in `Latency (ms): 12.34 (median), 13.10 (p95)`."""
+        text = self._document.text
+        start = max(passage.start, quantity.start - _LABEL_REACH)
+        label = None
+        for match in _LABEL.finditer(text, start, quantity.start):
+            if match[1] or match.end() == quantity.start:
+                label = match
+        if label is None or (quantity.whole and label.end() != quantity.start):
+            return None
+        return _unit_in_label(label[0])
 
     def _with_unit_of_table(self, passage: Passage, quantity: Quantity) -> Quantity:
         document = self._document
@@ -131,9 +157,9 @@ class Reader:
         cell = next((c for c in block.cells if c[0] <= quantity.start < c[1]), None)
         if cell is None or not _ALONE_IN_CELL.fullmatch(document.text[cell[0] : cell[1]]):
             return quantity
-        if spans[0] and not quantity.whole:
-            if _FACTOR_COLUMN.search(document.text, *spans[0]):
-                return replace(quantity, unit=_TIMES_UNIT)
+        factors = spans[0] is not None and _FACTOR_COLUMN.search(document.text, *spans[0])
+        if factors and not quantity.whole:
+            return replace(quantity, unit=_TIMES_UNIT)
         for span in spans:
             unit = _unit_in_label(document.text[span[0] : span[1]]) if span else None
             if unit is not None and span != cell:
@@ -153,6 +179,11 @@ class Reader:
     def document(self) -> Document:
         """The text."""
         return self._document
+
+
+def _is_factor(said: Scope) -> bool:
+    """Tell the number of `a speed-up of 1.8` and `by a factor of 1.8`."""
+    return "speedup" in naming.words(said.before) or bool(_FACTOR_OF.search(said.before))
 
 
 def _of_one_statistic(found: list[Claim]) -> list[Claim]:
@@ -187,10 +218,12 @@ class _Judge:
         self,
         reader: Reader,
         passage: Passage,
+        index: int,
         quantity: Quantity,
         said: Scope,
         named: Named | None,
     ) -> None:
+        self._index = index
         self._reader = reader
         self._passage = passage
         self._quantity = quantity
@@ -209,8 +242,20 @@ class _Judge:
         if bad is not None:
             return self._claim(_unreadable(bad)) if self._is_claim() else None
         fragment = next((m.fragment for m in binding.mentions if m.fragment), None)
-        outcome = self._outcome(binding, cited, fragment)
+        row = None if fragment else self._of_row(cited)
+        outcome = row or self._outcome(binding, cited, fragment)
+        if (outcome is None or outcome.verdict != "supported") and fragment is None:
+            outcome = details.judge_fact(self._quantity, cited, self._said) or outcome
         return self._claim(outcome) if outcome else None
+
+    def _of_row(self, cited: Sequence[Cited]) -> Outcome | None:
+        """Hold a number against the kernel or function that its sentence names."""
+        if self._quantity.unit is None and not self._quantity.nouns:
+            return None
+        found = details.judge_row(self._quantity, cited, self._said)
+        if found and self._quantity.unit is None:
+            self._end = self._quantity.nouns[0][1]
+        return found
 
     def settle(self, claim: Claim, binding: Binding) -> Claim | None:
         """Decide what becomes of a number that no binding supports."""
@@ -219,6 +264,8 @@ class _Judge:
             return claim
         reader, passage, quantity = self._reader, self._passage, self._quantity
         if prose.may_be_setting(reader.document, quantity) or self._is_whole_of_share():
+            return None
+        if prose.is_span(quantity, self._said.before) or prose.is_denied(self._said.before):
             return None
         if quantity.unit is None and binding.strength == "near":
             return None
@@ -294,6 +341,8 @@ class _Judge:
             if found is not None:
                 self._end = found[1]
                 return found[0]
+        if quantity.relation == "whole":
+            return counts.judge_whole(quantity, cited, self._said)
         beside = binding.strength == "beside"
         return counts.judge_plain(quantity, cited, self._said, self._named, beside, fragment)
 
@@ -310,7 +359,8 @@ class _Judge:
         if not changed or quantity.unit == _TIMES_UNIT or fragment is not None:
             plain = [self._only_factors(c) for c in reach] if changed else reach
             outcomes.append(self._direct(plain, fragment))
-        if changed or quantity.unit == _TIMES_UNIT or len(cited) > 1:
+        left_over = changes.change_of(said.before, said.after) == "of"
+        if changed or left_over or quantity.unit == _TIMES_UNIT or len(cited) > 1:
             pairs = self._orders(binding, cited)
             outcomes.append(ratios.judge(quantity, pairs, said, self._named, self._partner))
             outcomes.append(ratios.judge_factor_metric(quantity, reach, said))
@@ -329,7 +379,13 @@ class _Judge:
         return replace(cited, values=kept)
 
     def _whole(self) -> Quantity | None:
-        return self._partner if self._quantity.relation == "share" else None
+        """Give what a percentage is of: `11 % of the 140 GiB`, `2.4 TB/s of 4.8 TB/s (50 %)`."""
+        if self._quantity.relation == "share":
+            return self._partner
+        quantities = self._reader.document.quantities
+        before = quantities[self._index - 1] if self._index else None
+        near = before is not None and self._quantity.start - before.end < _ADJACENT
+        return before if near and before is not None and before.relation == "whole" else None
 
     def _is_change(self) -> bool:
         """Tell a number that is the size of a change from one that is a level."""

@@ -53,7 +53,7 @@ def counted_noun(
             break
         root = naming.meaning(word)
         head = naming.head(value.name)
-        is_count = value.unit.dimension in (COUNT, ONE)
+        is_count = value.unit.dimension == COUNT or (value.unit.dimension == ONE and quantity.whole)
         is_unit = value.unit_name not in ("1", "count") and root == naming.meaning(value.unit_name)
         if (is_count and root == head) or is_unit:
             return word, end
@@ -101,7 +101,7 @@ def judge_part(
 ) -> Outcome | None:
     """Hold the 497 of `497 of 512 cases passed` against what passed, or against what did not."""
     for record in cited:
-        counts = _counts(record, whole)
+        counts = _counts(record, whole, said)
         if not counts:
             continue
         failed = _complement(quantity, [record], said)
@@ -123,8 +123,24 @@ def _is_part(value: Value, said: Scope) -> bool:
     return bool(others & naming.words(said.own) or ("pass" in name and PASSED.search(said.own)))
 
 
-def _counts(record: Cited, whole: Quantity) -> list[Value]:
-    return [v for v in record.values if counted_noun(whole, v)]
+def _counts(record: Cited, whole: Quantity, said: Scope) -> list[Value]:
+    """Give the counts that a part and its whole may be: by the noun, else by what passed or failed."""
+    named = [v for v in record.values if counted_noun(whole, v)]
+    if named or not (PASSED.search(said.own) or FAILED.search(said.own)):
+        return named
+    return list(passed_and_total(record) or ())
+
+
+def judge_whole(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:
+    """Hold the 512 of `497/512 passed` against the total."""
+    if not (PASSED.search(said.own) or FAILED.search(said.own)):
+        return None
+    for record in cited:
+        pair = passed_and_total(record)
+        if pair:
+            fits = supports(quantity.figure, pair[1].value)
+            return _outcome(pair[1], "supported" if fits else "contradicted")
+    return None
 
 
 def _complement(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:

@@ -206,16 +206,20 @@ def judge(
     if not chosen.candidates:
         return _lacking(cited, found, said, chosen.lacks)
     for candidate in chosen.candidates:
-        if _agrees(quantity, candidate, partner):
+        if _agrees(quantity, candidate, partner, named):
             loose = named is None and _beside_median(candidate, found) and fragment is None
             return replace(told(quantity, candidate), loose=loose)
     return _contradiction(quantity, chosen.candidates, found)
 
 
-def _agrees(quantity: Quantity, candidate: Candidate, partner: Quantity | None) -> bool:
+def _agrees(
+    quantity: Quantity, candidate: Candidate, partner: Quantity | None, named: Named | None
+) -> bool:
     figure = quantity.figure
     if quantity.sign < 0:
         quantity = replace(quantity, figure=replace(figure, value=-figure.value))
+    if candidate.value.statistic not in (*naming.MIDDLE, *naming.NEUTRAL) and named is None:
+        partner = None  # a range is one of the middle, unless it says otherwise
     if fits(quantity, candidate.converted, partner):
         return True
     ends = _ends(quantity, partner)

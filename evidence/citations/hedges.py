@@ -54,7 +54,8 @@ def hedge_of(text: str, start: int, end: int) -> Hedge:
     for hedge, sign in _SIGNS:
         if sign.search(before):
             return hedge
-    if before and not before[-1].isdigit() and not _COMPARES.search(before):
+    last = before.rstrip()[-1:]  # a word, or `approx.`, or `sub-`
+    if (last.isalpha() or last in (".", "-")) and not _COMPARES.search(before):
         for hedge, words in _BEFORE:
             if words.search(before):
                 return hedge

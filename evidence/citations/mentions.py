@@ -19,6 +19,7 @@ _WHOLE_BODY = re.compile(r"[a-z2-7]{16}")
 _LABEL = r"\[(\^?[^\[\]\n]{1,60})\]"
 _DEFINITION = re.compile(rf"^ {{0,3}}{_LABEL}(:?)\s+(?=\S)", re.MULTILINE)
 _USE = re.compile(_LABEL)
+_MANY = 8  # ids of one footnote
 _LONG = 12  # of the 16 characters: too long for a chance variable name
 
 
@@ -86,7 +87,7 @@ def _footnotes(source: str, found: Iterable[Mention]) -> list[Mention]:
             and not label.startswith(("ev_", "x", " "))
             and (match[2] or label[-1].isdigit())
         ):
-            defined[label] = ordered[first:last]
+            defined[label] = ordered[first : min(last, first + _MANY)]
             places.add(match.start(1) - 1)
     if not defined:
         return []

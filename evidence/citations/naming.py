@@ -47,7 +47,7 @@ _VERBS = word_set(
 # Words of a name that do not say what is measured.
 _BESIDE = word_set(
     "total peak max min mean median avg average std count number num n pct percent per 1k index rate abs "
-    "rel absolute relative passed failed value ratio sum"
+    "rel absolute relative passed failed value ratio sum ns us ms s bytes kib mib gib mb gb mhz hz w c celsius"
 )
 _TERMS = [
     (re.compile(pattern, re.IGNORECASE), word)
@@ -58,7 +58,7 @@ _TERMS = [
         (r"\binter[- ]token[- ]latency\b", "itl"),
     )
 ]
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9.%]*")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9.%]*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _STATISTIC = re.compile(
@@ -82,6 +82,7 @@ NEUTRAL = frozenset(
 SPREADS = frozenset({"std", "stderr", "sem", "mad", "iqr", "ci", "ci95", "halfwidth", "half_width"})
 
 
+@functools.lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Take the plural off a word, lower-cased."""
     word = word.lower().rstrip(".%")
@@ -103,10 +104,10 @@ def meaning(word: str) -> str:
 
 def words(text: str) -> frozenset[str]:
     """Give what the words of a text mean."""
-    return _words(text) if len(text) < 400 else _words.__wrapped__(text)
+    return _words(text)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
     found = [w for part in _WORD.findall(_joined(text)) for w in _CAMEL.sub(" ", part).split()]
     stems = {stem(w) for w in found}

@@ -8,7 +8,7 @@ _EXPONENT = (
     r"(?:[eE][+\-−]?\d{1,3}(?![\w])"
     r"|[ ]?[×x*·][ ]?10(?:\^\{?[+\-−]?\d{1,3}\}?|[⁺⁻]?[⁰¹²³⁴-⁹]{1,3}|\*\*-?\d{1,3}))"
 )
-_PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[\u202f\u2009]\d{3})+|\d+)(?:\.\d+)?|\.\d+"
+_PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[\u202f\u2009]\d{3})+|\d{1,3}(?: \d{3})+(?= ?[num\u00b5\u03bcGMk][sBHi])|\d+)(?:\.\d+)?|\.\d+"
 _POWER = r"10(?:\^\{?[\-−]?\d{1,3}\}?|[⁺⁻][⁰¹²³⁴-⁹]{1,3}|\*\*-\d{1,3})"
 _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}[:.\dZ+]*)?"
 _VERSION = r"\d+(?:\.\d+){2,}[\w.+-]*"
@@ -83,7 +83,7 @@ def _duration(match: re.Match[str]) -> Numeral:
 def _read(text: str, start: int, end: int) -> Numeral | None:
     written = text[start:end]
     mantissa, exponent = _split(written)
-    plain = re.sub(r"[,\u202f\u2009]", "", mantissa)
+    plain = re.sub(r"[, \u202f\u2009]", "", mantissa)
     if len(plain) > 1 and plain[0] == "0" and plain[1].isdigit():
         return None  # 007 is a code
     if len(plain) > 40 or abs(exponent) > 300:

@@ -19,6 +19,7 @@ _NEW = re.compile(
     re.IGNORECASE,
 )
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+_OF = re.compile(r"\s*(?:of|the)\b", re.IGNORECASE)  # 62 % of B, 0.6x the time of B
 _MODEL = re.compile(r"\b[A-Za-z]{1,4}\d{2,4}[A-Za-z]*\b")
 _NEAR = 28
 _MANY = 6
@@ -51,7 +52,8 @@ def _alone(cited: Cited) -> list[Order]:
 def _order(
     document: Document, passage: Passage, position: int, first: Cited, second: Cited
 ) -> Order:
-    than = _THAN.search(document.text, position, passage.end)
+    than = _OF.match(document.text, position, passage.end)
+    than = than or _THAN.search(document.text, position, passage.end)
     if than is not None:
         compared = _by_than(document, passage, than, first, second)
         if compared is not None:

@@ -43,6 +43,10 @@ class Clause:
     quantities: list[int] = field(default_factory=list)
     asides: list[tuple[int, int]] = field(default_factory=list)
     joined: list[tuple[int, int]] = field(default_factory=list)
+    pairs: list[list[int]] = field(
+        default_factory=list
+    )  # its numbers with a unit, tied ones together
+    place: dict[int, int] = field(default_factory=dict)  # of each in `pairs`
 
 
 @dataclass
@@ -87,6 +91,7 @@ class Document:
     places: list[int]  # where each mention begins
     headings: list[int | None]  # the heading that governs each block
     tables: dict[int, int]  # the block after each table
+    sources: dict[int, list[int]] = field(default_factory=dict)  # a table's rows of nothing but ids
     _first: dict[str, Mention] = field(default_factory=dict)
 
     def cited_between(self, start: int, end: int) -> list[Mention]:
@@ -131,6 +136,8 @@ def read(source: str) -> Document:
             ids = document.cited_between(start, end)
             if inside or ids:
                 document.passages.append(_passage(document, index, (start, end), inside, ids))
+            if block.table is not None and ids and not inside and block.header != index:
+                document.sources.setdefault(block.table, []).append(index)
     return document
 
 
@@ -177,6 +184,8 @@ def _passage(
         clauses[
             bisect.bisect_right(clauses, quantity.start, key=lambda c: c.start) - 1
         ].quantities.append(index)
+    for clause in clauses:
+        _pair(document.quantities, clause)
     united = [q for q in found if q.unit is not None]
     leading = bool(
         groups
@@ -196,6 +205,20 @@ def _passage(
         leading=leading,
         respective=respective,
     )
+
+
+def _pair(quantities: list[Quantity], clause: Clause) -> None:
+    """Group a clause's numbers: tied pairs together, those without a unit left out."""
+    for index in clause.quantities:
+        quantity = quantities[index]
+        last = clause.pairs[-1] if clause.pairs else None
+        if last and quantity.partner is not None and quantity.partner == last[-1]:
+            last.append(index)
+        elif quantity.unit is not None or not quantity.whole:
+            clause.pairs.append([index])
+        else:
+            continue
+        clause.place[index] = len(clause.pairs) - 1
 
 
 def _groups(

@@ -35,13 +35,18 @@ _HARDWARE = re.compile(
     r"|HBM[23]e?|DDR[45]|GDDR\dX?|InfiniBand|NVMe|SSD|GPU cloud|DGX)\b",
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:claim(?:s|ed|ing)?|according to|report(?:s|ed)? (?:in|by)|papers?|upstream reports?"
+    r"\b(?:claim(?:s|ed|ing)?|according to(?! *[\[(]*\x01)|report(?:s|ed)? (?:in|by)(?! *[\[(]*\x01)|papers?|upstream reports?"
     r"|documentation|datasheets?|data sheet|spec(?:ification|sheet)?s?|vendors?|advertis\w+|theoretical(?:ly)?"
     r"|nominal(?:ly)?|expect(?:s|ed|ing)?|should|would|could|might|aim(?:s|ed|ing)?|goal|target(?:s|ed|ing)?"
     r"|hop(?:e|es|ed|ing)|estimat\w+|projected|projection|predict\w+|blog|published|literature|we want|roofline"
     r"|previous(?:ly)? (?:pr|claimed|reported|measured)|anecdotal\w*|in theory|ideal(?:ly)?|upper bound)\b",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    r"^\W*(?:over|during|for|within|in|after)\s+(?:(?:a|the|about|another)\s+)*(?:(?:last|first|past|next)\s+)?$",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\bnot\s+(?:(?:about|the|just|only)\s+)*$", re.IGNORECASE)
 _REACH = 40
 
 
@@ -87,6 +92,18 @@ def is_of_others(document: Document, passage: Passage, quantity: Quantity) -> bo
     end = clause.end if clause else passage.end
     near = document.text[max(start, quantity.start - 90) : min(end, quantity.end + 40)]
     return bool(_ELSEWHERE.search(near))
+
+
+def is_span(quantity: Quantity, before: str) -> bool:
+    """Tell how long something was watched: a clause that begins with `over 10 minutes`."""
+    unit = quantity.unit
+    long = unit is not None and unit.dimension == "time" and unit.factor >= 1
+    return long and bool(_SPAN.search(before))
+
+
+def is_denied(before: str) -> bool:
+    """Tell a number that the text says is not so."""
+    return bool(_DENIED.search(before))
 
 
 def is_trivial(quantity: Quantity) -> bool:

@@ -13,7 +13,9 @@ from .matching import Figure
 from .numerals import Numeral, numerals
 from .units import SHARE, TIME, Unit, Written, unit_after
 
-Relation = Literal["spread", "from", "to", "low", "high", "part", "whole", "share", "base", "list"]
+Relation = Literal[
+    "spread", "from", "to", "low", "high", "part", "whole", "share", "amount", "base", "list"
+]
 
 _SECONDS = Unit(TIME, 1.0)
 _CELSIUS_UNIT = Unit("temperature", 1.0)
@@ -173,7 +175,9 @@ def _relation(
         return ("low", "high")
     if left.unit is not None and left.unit.dimension == SHARE and _SHARE_OF.match(gap):
         return ("share", "whole")
-    if _OF.match(gap) and _is_part(left, right) and (right.nouns or "of" in gap):
+    if left.unit is not None and left.unit == right.unit and _SHARE_OF.match(gap):
+        return ("amount", "whole")
+    if _OF.match(gap) and _is_part(left, right):
         return ("part", "whole")
     return ("list", "list") if _LISTED.match(gap) else None
 

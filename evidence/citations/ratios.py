@@ -120,7 +120,7 @@ def pairs_of(order: Order, quantity: Quantity, said: Scope, named: Named | None)
             break
     else:
         found = _of_speed(found, change_of(said.before, said.after), quantity)
-        kinds = naming.kinds(said.own) - {"speedup", "time"}
+        kinds = naming.kinds(said.own) - {"speedup", "time", "error"}
         if kinds and not any(naming.is_of_kind(p.old.name, kinds) for p in found):
             return []
     return _by_statistic(found, quantity, named)

@@ -11,7 +11,8 @@ from .direct import Outcome
 from .passages import Document, Passage
 
 _VERDICT = re.compile(
-    r"\b(?P<pass>pass(?:ed|es)?|succeed(?:ed|s)?)\b|\b(?P<fail>fail(?:ed|s)?)\b(?! (?:to|over|back))",
+    r"\b(?P<pass>pass(?:ed|es)?|succeed(?:ed|s)?)\b(?![- ](?:rate|count|through|in|on|a|an|by|over|to|manager"
+    r"|the (?!check|test|corr|suite|valid|accur)))|\b(?P<fail>fail(?:ed|s)?)\b(?![- ](?:to|over|back|rate|if|on))",
     re.IGNORECASE,
 )
 _DENIED = re.compile(
@@ -20,7 +21,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _QUANTIFIED = re.compile(
-    r"(?:\d[\d,.]*\s*%?|\b(?:some|most|few|half|many|several))\s*(?:\w+\s+){0,5}$", re.IGNORECASE
+    r"(?:\d[\d,.]*\s*%?|\b(?:some|most|few|half|many|several))\s*(?:[\w()/.,]+\s+){0,5}$",
+    re.IGNORECASE,
 )
 _ALL = re.compile(r"\b(?:all|every|each)\b", re.IGNORECASE)
 

@@ -10,6 +10,7 @@ from .passages import Clause, Document, Passage
 
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _EARLIER = 6  # clauses
+_WINDOW = 200  # characters to either side of a number
 _LEAD = 160  # characters of a heading or lead-in
 
 
@@ -53,12 +54,13 @@ def scope(document: Document, passage: Passage, index: int) -> Scope:
     text, quantity = document.text, document.quantities[index]
     clause = passage.clause_of(quantity.start) or Clause(passage.start, passage.end)
     start, end, style = _share_of_clause(document, clause, index)
-    before, after = text[start : quantity.start], text[quantity.end : end]
-    asides = " ".join(text[a:b] for a, b in clause.asides if a >= quantity.end)
+    before = text[max(start, quantity.start - _WINDOW) : quantity.start]
+    after = text[quantity.end : min(end, quantity.end + _WINDOW)]
+    asides = " ".join(text[a:b] for a, b in clause.asides[:_EARLIER] if a >= quantity.end)[:_WINDOW]
     head = _head(document, passage, quantity.start)
     own = {"before": before, "after": after}.get(style, f"{before} {after}")
-    joined = " ".join(text[a:b] for a, b in clause.joined)
-    whole = text[clause.start : clause.end] if style else ""
+    joined = " ".join(text[a:b] for a, b in clause.joined[-_EARLIER:])[-_WINDOW:]
+    whole = text[max(clause.start, start - _WINDOW) : min(clause.end, end + _WINDOW)]
     earlier, others = _further(document, passage, clause)
     return Scope(
         own=f"{head} {own} {asides}",
@@ -66,7 +68,7 @@ def scope(document: Document, passage: Passage, index: int) -> Scope:
         after=f"{after} {asides}",
         joined=joined,
         earlier=earlier,
-        levels=(whole, joined, *others),
+        levels=(whole if style else "", joined, *others),
     )
 
 
@@ -75,8 +77,7 @@ def _share_of_clause(document: Document, clause: Clause, index: int) -> tuple[in
 
     The side is empty where the clause has one number or pair.
     """
-    units = _pairs(document, clause)
-    place = next((i for i, pair in enumerate(units) if index in pair), None)
+    units, place = clause.pairs, clause.place.get(index)
     if place is None or len(units) < 2:
         return clause.start, clause.end, ""
     quantities = document.quantities
@@ -88,18 +89,6 @@ def _share_of_clause(document: Document, clause: Clause, index: int) -> tuple[in
     if not _LETTERS.search(document.text[last.end : clause.end]):
         return start, stop, "before"
     return start, stop, "both"
-
-
-def _pairs(document: Document, clause: Clause) -> list[list[int]]:
-    """Group a clause's numbers: tied pairs together, those without a unit left out."""
-    found: list[list[int]] = []
-    for index in clause.quantities:
-        quantity = document.quantities[index]
-        if found and quantity.partner is not None and quantity.partner == found[-1][-1]:
-            found[-1].append(index)
-        elif quantity.unit is not None:
-            found.append([index])
-    return found
 
 
 def _head(document: Document, passage: Passage, position: int) -> str:
@@ -121,8 +110,11 @@ def _further(
     """Give what stands before (clauses, nearest first, and what heads the passage), then all of it."""
     text = document.text
     index = bisect.bisect_left(passage.clauses, clause.start, key=lambda c: c.start)
-    earlier = [text[c.start : c.end] for c in passage.clauses[max(0, index - _EARLIER) : index]]
-    later = [text[c.start : c.end] for c in passage.clauses[index + 1 : index + 1 + _EARLIER]]
+    earlier = [_end(text, c) for c in passage.clauses[max(0, index - _EARLIER) : index]]
+    later = [
+        text[c.start : min(c.end, c.start + _WINDOW)]
+        for c in passage.clauses[index + 1 : index + 1 + _EARLIER]
+    ]
     above = []
     heading = document.headings[passage.block]
     block = document.blocks[passage.block]
@@ -135,6 +127,10 @@ def _further(
         above.append(_start(document, heading))
     earlier.reverse()
     return (*earlier, *above), (*earlier, *later, *above)
+
+
+def _end(text: str, clause: Clause) -> str:
+    return text[max(clause.start, clause.end - _WINDOW) : clause.end]
 
 
 def _parents(document: Document, index: int) -> list[str]:
@@ -185,7 +181,8 @@ def _of_clause(document: Document, clause: Clause | None, index: int, said: Scop
     after = naming.statistics(after_end)
     if clause and clause.quantities and before and after:
         first = document.quantities[clause.quantities[0]]
-        written_after = not naming.statistics(text[clause.start : first.start])
+        opening = text[max(clause.start, first.start - _WINDOW) : first.start]
+        written_after = not naming.statistics(opening)
         if written_after and index != clause.quantities[0]:
             return after[0][2]
     if before:

@@ -3,14 +3,19 @@
 import re
 from collections.abc import Sequence
 
-from .cited import Cited
+from . import naming
+from .cited import Cited, Value
 from .counts import FAILED, PASSED, counted_noun, passed_and_total
 from .direct import Outcome
-from .matching import supports
+from .matching import SPREAD_TOLERANCE, rounds_to, supports
 from .quantities import Quantity
 from .scopes import Scope
 from .units import SHARE, conversion
 
+_RATE = re.compile(r"\b(?:pass|passing|success|fail|failure)[- ]rate\b", re.IGNORECASE)
+_SPREAD = re.compile(
+    r"\b(?:std|stddev|cv|variation|deviation|noise|jitter|variance)\b", re.IGNORECASE
+)
 _REST = re.compile(r"\b(?:remaining|rest|leaving|other)\b", re.IGNORECASE)
 
 
@@ -25,7 +30,42 @@ def judge(
         outcome = _of_amount(quantity, whole, cited)
         if outcome:
             return outcome
-    return _of_cases(quantity, whole, cited, said) or _of_the_rest(quantity, cited, said)
+    return (
+        _of_spread(quantity, cited, said)
+        or _of_cases(quantity, whole, cited, said)
+        or _of_the_rest(quantity, cited, said)
+    )
+
+
+def _of_spread(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:
+    """Find `12.34 ms ± 0.4 %` as a recorded spread over the middle of its metric."""
+    assert quantity.unit is not None
+    if quantity.relation != "spread" and not _SPREAD.search(said.everything()):
+        return None
+    for record in cited:
+        for spread in record.values:
+            middle = _middle(record, spread)
+            if middle is None:
+                continue
+            share = spread.value / middle.value / quantity.unit.factor
+            if rounds_to(quantity.figure, share, SPREAD_TOLERANCE):
+                told = f"{spread.label} over {middle.label} is {share:.4g} %"
+                shown = f"{share:.4g} %"
+                return Outcome("supported", told, (spread.evidence_id,), spread.label, shown)
+    return None
+
+
+def _middle(record: Cited, spread: Value) -> Value | None:
+    if spread.statistic not in naming.SPREADS:
+        return None
+    return next(
+        (
+            v
+            for v in record.values
+            if v.name == spread.name and v.statistic in naming.MIDDLE and v.value
+        ),
+        None,
+    )
 
 
 def _of_the_rest(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:
@@ -78,15 +118,19 @@ def _of_cases(
 ) -> Outcome | None:
     """Hold `97 % of the cases passed` against what a record counts."""
     text = said.everything()
-    failed, passed = FAILED.search(said.own), PASSED.search(said.own)
+    spoken = text if whole is not None or not naming.kinds(said.own) else said.own
+    failed, passed = FAILED.search(spoken), PASSED.search(spoken)
     if not failed and not passed:
         return None
     for record in cited:
         pair = passed_and_total(record)
         if pair is None or not pair[1].value:
             continue
-        noun_named = pair[1].name.split("_")[0].rstrip("s") in text.lower() or (
-            whole is not None and counted_noun(whole, pair[1])
+        rate = _RATE.search(said.own)
+        noun_named = (
+            rate is not None
+            or pair[1].name.split("_")[0].rstrip("s") in text.lower()
+            or (whole is not None and counted_noun(whole, pair[1]))
         )
         if not noun_named and whole is None and "test" not in text.lower():
             continue

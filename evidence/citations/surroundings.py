@@ -120,4 +120,18 @@ def of_section(document: Document, number: int) -> tuple[Mention, ...]:
 
 def near(document: Document, passage: Passage) -> tuple[Mention, ...]:
     """Give the ids of a passage's block, its lead-in and its heading, for a ratio of two records."""
-    return tuple(m for b in around(document, passage.number) for m in b.mentions)
+    found = [m for b in around(document, passage.number) for m in b.mentions]
+    return (*found, *_first_row(document, passage))
+
+
+def _first_row(document: Document, passage: Passage) -> list[Mention]:
+    """Give the ids of a table's first row with any: what the rows below are compared with."""
+    block = document.blocks[passage.block]
+    if block.table is None:
+        return []
+    first = block.table if block.header is None else block.header + 1
+    for row in range(first, min(passage.block, first + _REACH)):
+        found = document.cited_in(row)
+        if found:
+            return found
+    return []

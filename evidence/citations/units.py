@@ -130,7 +130,7 @@ _TIMES_WORD = re.compile(
     r"|larger|bigger|greater|the)\b)"
 )
 _AMOUNT_OF = re.compile(
-    r" ?(?:(?:NVIDIA|AMD|Intel|RTX|[A-Z]{1,3}) ?[0-9]{2,}|(?:[CG]PU|node|core|socket|device)s?\b)"
+    r" ?(?:(?:NVIDIA|AMD|Intel|RTX)\b|[A-Z]{1,3} ?[0-9]{2,}|(?:[CG]PU|node|core|socket|device)s?\b)"
 )
 _SHAPE_GOES_ON = re.compile(r" ?[0-9]")
 
