@@ -3,34 +3,22 @@
 import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...evidence.errors import InputError, NextCall
 from ...evidence.payloads import ProfilerResult
-from ...evidence.records import Metric, one_line
+from ...evidence.records import one_line
 from .. import command
 from ..system import System
 from . import PROFILERS
 from .failures import Surroundings, explain, telling_lines
+from .outcome import ProbeOutcome, assemble
 from .profiler import Bench, Capture, Profiler
 from .programs import Engine, Trial, try_family
 
 Tell = Callable[[float, float | None, str], Awaitable[None]]
 _VERSION_TIMEOUT_S = 20.0
-
-
-@dataclass(frozen=True)
-class ProbeOutcome:
-    """The probe's whole answer, before it becomes a record."""
-
-    profilers: dict[str, ProfilerResult]
-    programs: dict[str, Any]
-    summary: str
-    metrics: tuple[Metric, ...] = ()
-    missing: tuple[str, ...] = ()
-    limitations: tuple[str, ...] = ()
 
 
 async def probe(
@@ -83,7 +71,7 @@ async def probe(
             )
     await tell(len(present), len(present), "probed")
     absent = [p.name for p in chosen if not copies[p.name]]
-    return _outcome(chosen, results, trials, absent)
+    return assemble(chosen, results, trials, absent)
 
 
 def choose(names: Sequence[str] | None) -> list[Profiler]:
@@ -271,64 +259,3 @@ def _not_installed(profiler: Profiler, system: System) -> ProfilerResult:
         cause=f"no {profiler.name} on PATH or in the folders where it is usually installed",
         fix=profiler.install,
     )
-
-
-def _outcome(
-    chosen: Sequence[Profiler],
-    results: dict[str, ProfilerResult],
-    trials: dict[str, Trial],
-    absent: Sequence[str],
-) -> ProbeOutcome:
-    ordered = {p.name: results[p.name] for p in chosen if p.name in results}
-    counts = {
-        "captures_ok": sum(r.capture_ok is True for r in ordered.values()),
-        "captures_failed": sum(r.capture_ok is False for r in ordered.values()),
-        "captures_not_tried": sum(r.capture_ok is None for r in ordered.values()),
-    }
-    metrics = tuple(
-        Metric(name=k, value=v, unit="count", statistic="count", n=len(ordered))
-        for k, v in counts.items()
-    )
-    missing = [f"{name}: not installed" for name in absent]
-    missing += [
-        f"{n}: not tried" for n, r in ordered.items() if r.capture_ok is None and n not in absent
-    ]
-    limitations = ["each capture is of one tiny program; a larger one may meet other limits"]
-    if not ordered:
-        limitations = ["nothing was run: no profiler was found here"]
-    limitations += [
-        f"the {family} test program ran otherwise than asked: {trial.why_not}"
-        for family, trial in trials.items()
-        if trial.program is not None and trial.instead
-    ]
-    return ProbeOutcome(
-        profilers=ordered,
-        programs={
-            family: {
-                "ok": trial.program is not None,
-                "device": trial.device,
-                "error": trial.why_not or None,
-            }
-            for family, trial in trials.items()
-        },
-        summary=summarise(ordered, absent),
-        metrics=metrics,
-        missing=tuple(missing),
-        limitations=tuple(limitations),
-    )
-
-
-def summarise(results: dict[str, ProfilerResult], absent: Sequence[str]) -> str:
-    """Say each capture in a word: ok, failed (why), not tried (why), not installed."""
-    told = []
-    for name, result in results.items():
-        if result.capture_ok:
-            told.append(f"{name} ok")
-        elif name in absent:
-            continue
-        else:
-            word = "failed" if result.capture_ok is False else "not tried"
-            told.append(f"{name} {word} ({one_line(result.cause or result.error or '', 60)})")
-    if absent:
-        told.append(f"not installed: {', '.join(absent)}")
-    return one_line("profiler captures: " + ", ".join(told), 240)

@@ -8,7 +8,8 @@ import pytest
 
 from perfcite.evidence.errors import InputError
 from perfcite.probes.profilers.failures import Surroundings
-from perfcite.probes.profilers.probe import ProbeOutcome, _other_vendor, interpreter, probe
+from perfcite.probes.profilers.outcome import ProbeOutcome
+from perfcite.probes.profilers.probe import _other_vendor, interpreter, probe
 from perfcite.probes.system import System
 
 from .conftest import MakeTool
