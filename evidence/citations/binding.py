@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .groups import Group
 from .mentions import Mention
-from .passages import Document, Group, Passage
+from .passages import Document, Passage
 from .quantities import Quantity
 
 Strength = Literal["beside", "sentence", "above", "near"]

@@ -17,8 +17,9 @@ from ..store import Store
 from . import passages
 from .assurance import assurance_of
 from .cited import Cited, Library
-from .claims import Claim, Reader
+from .claims import claims_of
 from .commits import commit_problem
+from .outcomes import Claim
 
 TEXT_LIMIT = 1024 * 1024  # bytes
 IDS_LIMIT = 2_000  # distinct ids
@@ -73,7 +74,7 @@ def check_citations(
         raise InputError(f"the text cites {distinct} ids; at most {IDS_LIMIT} are checked at once")
     library = Library(store, artifacts).open(document.mentions)
     claims: list[Claim] = []
-    for claim in Reader(document, library).claims():
+    for claim in claims_of(document, library):
         claims.append(claim)
         if len(claims) > CLAIMS_LIMIT:
             raise InputError(f"the text makes more than {CLAIMS_LIMIT} claims; check it in parts")

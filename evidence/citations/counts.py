@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from . import naming
 from .cited import Cited, Value
-from .direct import Outcome
 from .matching import supports
+from .outcomes import Outcome, held, judged
 from .quantities import Quantity
 from .scopes import Named, Scope
 from .units import COUNT, ONE, RATIO, SHARE, TIMES
@@ -89,11 +89,11 @@ def judge_noun(
         chosen = [(v, e) for v, e in found if "total" in v.name.lower()] or found
     for value, end in chosen:
         if supports(quantity.figure, value.value):
-            return _outcome(value, "supported"), end
+            return held(value, True), end
     value, end = chosen[0]
     if _CONFIGURED.search(said.before) and quantity.relation is None and best <= 1:
         return None  # "using 2 GPUs": how it was run, not what was counted
-    return _outcome(value, "contradicted"), end
+    return held(value, False), end
 
 
 def judge_part(
@@ -109,8 +109,7 @@ def judge_part(
             return failed
         part = next((v for v in counts if _is_part(v, said)), None)
         if part:
-            fits = supports(quantity.figure, part.value)
-            return _outcome(part, "supported" if fits else "contradicted")
+            return held(part, supports(quantity.figure, part.value))
     return None
 
 
@@ -138,8 +137,7 @@ def judge_whole(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outc
     for record in cited:
         pair = passed_and_total(record)
         if pair:
-            fits = supports(quantity.figure, pair[1].value)
-            return _outcome(pair[1], "supported" if fits else "contradicted")
+            return held(pair[1], supports(quantity.figure, pair[1].value))
     return None
 
 
@@ -154,10 +152,9 @@ def _complement(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outc
         if pair:
             passed, total = pair
             left = total.value - passed.value
-            verdict = "supported" if supports(quantity.figure, left) else "contradicted"
             why = f"{total.label} less {passed.label} is {left:g}"
             return Outcome(
-                "supported" if verdict == "supported" else "contradicted",
+                judged(supports(quantity.figure, left)),
                 why,
                 (record.key,),
                 f"{total.name} - {passed.name}",
@@ -212,10 +209,10 @@ def judge_plain(
         found = [v for v in found if named.statistic in (v.statistic, *v.name.split("_"))] or found
     for value in found:
         if _fits(quantity, value):
-            return _outcome(value, "supported")
+            return held(value, True)
     if fragment is None and _CONFIGURED.search(said.before) and quantity.whole:
         return None
-    return _outcome(found[0], "contradicted")
+    return held(found[0], False)
 
 
 def _named_beside(
@@ -259,7 +256,7 @@ def _alone(quantity: Quantity, found: Sequence[Value], said: Scope) -> Outcome |
         return None
     for value in found:
         if _fits(quantity, value):
-            return _outcome(value, "supported")
+            return held(value, True)
     return None
 
 
@@ -272,13 +269,3 @@ def _fits(quantity: Quantity, value: Value) -> bool:
     if value.unit.dimension == SHARE:  # 0.98 of a recorded 98 %
         return supports(figure, value.value * value.unit.factor)
     return False
-
-
-def _outcome(value: Value, verdict: str) -> Outcome:
-    return Outcome(
-        "supported" if verdict == "supported" else "contradicted",
-        f"{value.label} is {value.told()}",
-        (value.evidence_id,),
-        value.label,
-        value.told(),
-    )

@@ -10,7 +10,8 @@ from typing import Any
 
 from . import naming
 from .cited import Cited, Value
-from .direct import Outcome, fits
+from .direct import fits
+from .outcomes import Outcome, held
 from .quantities import Quantity
 from .scopes import Scope
 from .units import COUNT, conversion, recorded_unit
@@ -68,14 +69,7 @@ def _hold(quantity: Quantity, value: Value) -> Outcome | None:
     factor = 1.0 if quantity.unit is None else conversion(quantity.unit, value.unit)
     if factor is None or (quantity.unit is None) != (value.unit.dimension == COUNT):
         return None
-    right = fits(quantity, value.value * factor, None)
-    return Outcome(
-        "supported" if right else "contradicted",
-        f"{value.label} is {value.told()}",
-        (value.evidence_id,),
-        value.label,
-        value.told(),
-    )
+    return held(value, fits(quantity, value.value * factor, None))
 
 
 def _named_rows(record: Cited, text: str) -> Iterator[Value]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from .cited import Cited
 from .mentions import Mention
+from .pairs import Order
 from .passages import Document, Passage
-from .ratios import Order
 
 _OLD = re.compile(
     r"\b(?:baseline|base|before|old|previous|prior|reference|ref|main|master|original|unoptimi[sz]ed"

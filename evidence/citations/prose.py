@@ -106,6 +106,13 @@ def is_denied(before: str) -> bool:
     return bool(_DENIED.search(before))
 
 
+def is_no_claim(document: Document, quantity: Quantity) -> bool:
+    """Tell a setting or a figure of speech, by the words beside the number alone."""
+    return (
+        is_setting(document, quantity) or may_be_setting(document, quantity) or is_trivial(quantity)
+    )
+
+
 def is_trivial(quantity: Quantity) -> bool:
     """Tell 1x, 0 % and 100 %, which without a citation are figures of speech or the baseline itself."""
     if quantity.unit is None or quantity.unit.dimension not in ("times", "share"):

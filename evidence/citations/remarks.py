@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..comparing.direction import better
 from .changes import Change, directions
 from .cited import Cited
-from .direct import Outcome
+from .outcomes import Outcome, judged
 from .passages import Document, Passage
 
 _VERDICT = re.compile(
@@ -43,13 +43,13 @@ def verdict_words(
 
     `quiet`: the numbers of the passage are claims, so that only a contradiction is told.
     """
-    judged = [
+    records = [
         c
         for group in passage.groups
         for m in group.mentions
         if (c := library[m.key]).status == "verified" and c.record.verdict is not None
     ]
-    if not judged:
+    if not records:
         return []
     found = []
     for match in _VERDICT.finditer(document.text, passage.start, passage.end):
@@ -58,18 +58,18 @@ def verdict_words(
         if _DENIED.search(before) or counted or document.opaque(match.start()):
             continue
         wanted = "PASS" if match["pass"] else "FAIL"
-        outcome = _verdict(wanted, judged)
+        outcome = _verdict(wanted, records)
         if outcome.verdict == "contradicted" or not quiet:
             found.append(Remark(*match.span(), outcome))
             break
     return found
 
 
-def _verdict(wanted: str, judged: Sequence[Cited]) -> Outcome:
-    against = [c for c in judged if c.record.verdict != wanted]
-    shown = (against or judged)[0]
+def _verdict(wanted: str, records: Sequence[Cited]) -> Outcome:
+    against = [c for c in records if c.record.verdict != wanted]
+    shown = (against or records)[0]
     return Outcome(
-        "contradicted" if len(against) == len(judged) else "supported",
+        judged(len(against) < len(records)),
         f"the verdict is {shown.record.verdict}",
         (shown.key,),
         "verdict",

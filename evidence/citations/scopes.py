@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from . import naming
 from .binding import cell_index, head_cell
-from .passages import Clause, Document, Passage
+from .clauses import Clause
+from .passages import Document, Passage
 
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _EARLIER = 6  # clauses

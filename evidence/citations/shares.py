@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from . import naming
 from .cited import Cited, Value
 from .counts import FAILED, PASSED, counted_noun, passed_and_total
-from .direct import Outcome
 from .matching import SPREAD_TOLERANCE, rounds_to, supports
+from .outcomes import Outcome, judged
 from .quantities import Quantity
 from .scopes import Scope
 from .units import SHARE, conversion
@@ -100,7 +100,7 @@ def _of_amount(quantity: Quantity, whole: Quantity, cited: Sequence[Cited]) -> O
             fits = supports(quantity.figure, share)
             told = f"{value.label} is {value.told()}: {share:.4g} % of {whole.quote}"
             outcome = Outcome(
-                "supported" if fits else "contradicted",
+                judged(fits),
                 told,
                 (value.evidence_id,),
                 value.label,
@@ -140,7 +140,7 @@ def _of_cases(
         percent = share * 100
         fits = supports(quantity.figure, percent) or (percent == quantity.figure.value)
         return Outcome(
-            "supported" if fits else "contradicted",
+            judged(fits),
             f"{pair[0].label} is {pair[0].told()} of {pair[1].told()}: {percent:.4g} %",
             (record.key,),
             pair[0].label,
