@@ -41,6 +41,9 @@ class _Hashing(io.RawIOBase):
     def __init__(self, raw: BinaryIO, tick: Callable[[int], None]) -> None:
         self._raw = raw
         self._tick = tick
+        # A file that grows while it is read would otherwise never end.
+        self._left = raw.seek(0, io.SEEK_END)
+        raw.seek(0)
         self.digest = hashlib.sha256()
         self.size = 0
         # Whoever writes faster than we read must not keep us for ever: no further than it was.
@@ -53,7 +56,8 @@ class _Hashing(io.RawIOBase):
         if self._end is not None:
             left = self._end - self.size
             size = left if size < 0 else min(size, left)
-        data = self._raw.read(size)
+        data = self._raw.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(data)
         self.digest.update(data)
         self.size += len(data)
         self._tick(len(data))
