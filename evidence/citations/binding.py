@@ -28,6 +28,11 @@ _INLINE_BESIDE = re.compile(
     r"[\s,(:]*+(?:\b(?:in|per|from|see|by|of|for|via|as|cf\.?|source|evidence)\b[\s:]*+)*+"
 )
 _SPREAD = re.compile(r"\d[\d.]*\s?(?:[A-Za-zµ%]+)?")
+_CONTRASTS = re.compile(
+    r"\W*(?:instead of|rather than|compared (?:to|with)|relative to|against|down from|up from|vs|versus|was"
+    r"|previously|before|formerly|used to be|baseline|from|not)\b",
+    re.IGNORECASE,
+)
 _FAR = 72
 _LABEL_REACH = 600
 _MANY = 8  # ids of one sentence that a number is held against
@@ -57,12 +62,12 @@ def within(document: Document, passage: Passage, index: int) -> Binding | None:
         return Binding(_one_of_pair(document, passage, index, after, before), "beside")
     label = _label(groups[max(0, place - 16) : place], quantity, document.text)
     if label:
-        return Binding(tuple(label.mentions), "sentence")
+        return Binding(tuple(label.mentions), _strength(document, passage, quantity))
     head = column(document, passage, quantity.start)
     if head and not _in_same_cell(document, passage, quantity):
         return head
     if before and passage.leading:
-        return Binding(tuple(before.mentions), "sentence")
+        return Binding(tuple(before.mentions), _strength(document, passage, quantity, before))
     return _by_clause(document, passage, index, before, after)
 
 
@@ -125,8 +130,18 @@ def _by_clause(
     if following and not following.label:
         return Binding(_one_of_pair(document, passage, index, following, before), "sentence")
     if before:
-        return Binding(tuple(before.mentions), "sentence")
+        return Binding(tuple(before.mentions), _strength(document, passage, quantity))
     return Binding(all_of(passage), "sentence")
+
+
+def _strength(
+    document: Document, passage: Passage, quantity: Quantity, group: Group | None = None
+) -> Strength:
+    """Tell how sure an id before a number is: not where the clause sets it against another state."""
+    clause = passage.clause_of(quantity.start)
+    if clause is None or (group is not None and group.start >= clause.start):
+        return "sentence"
+    return "near" if _CONTRASTS.match(document.text, clause.start, quantity.start) else "sentence"
 
 
 def all_of(passage: Passage) -> tuple[Mention, ...]:

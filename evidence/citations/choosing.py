@@ -81,13 +81,35 @@ def _only_a_limit(value: Value, said: Scope) -> bool:
 
 
 def _by_name(found: Sequence[Candidate], said: Scope) -> tuple[list[Candidate], int]:
-    """Restrict to the metrics that the nearest telling words name; rank 0 where none do."""
-    for spoken in said.spoken():
-        scored = [(naming.likeness(c.value.name, spoken), c) for c in found]
-        best = max(score for score, _ in scored)
-        if best > (0, 0):
-            return [c for score, c in scored if score == best], max(1, best[0])
+    """Restrict to the metrics that the nearest telling words name; rank 0 where none do.
+
+    Words of the number's own clause choose among all records, words further off within each record.
+    """
+    own, *further = said.spoken()
+    kept, rank = _best([found], own)
+    if rank:
+        return kept, rank
+    by_record: dict[str, list[Candidate]] = {}
+    for candidate in found:
+        by_record.setdefault(candidate.value.evidence_id, []).append(candidate)
+    for spoken in further:
+        kept, rank = _best(list(by_record.values()), spoken)
+        if rank:
+            return kept, rank
     return list(found), 0
+
+
+def _best(
+    groups: Sequence[Sequence[Candidate]], spoken: frozenset[str]
+) -> tuple[list[Candidate], int]:
+    kept: list[Candidate] = []
+    rank = 0
+    for group in groups:
+        scored = [(naming.likeness(c.value.name, spoken), c) for c in group]
+        best = max(score for score, _ in scored)
+        kept += [c for score, c in scored if score == best]
+        rank = max(rank, best[0], int(best > (0, 0)))
+    return kept, rank
 
 
 def _foreign(quantity: Quantity, found: Sequence[Candidate], said: Scope) -> str | None:

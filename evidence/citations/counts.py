@@ -78,7 +78,7 @@ def judge_noun(
         if (noun := counted_noun(quantity, value, naming.words(said.own)))
     ]
     if not found:
-        return None
+        return _failures(quantity, cited, said)
     failed = _complement(quantity, cited, said) if quantity.relation != "whole" else None
     if failed:
         return failed, found[0][1]
@@ -94,6 +94,15 @@ def judge_noun(
     if _CONFIGURED.search(said.before) and quantity.relation is None and best <= 1:
         return None  # "using 2 GPUs": how it was run, not what was counted
     return held(value, False), end
+
+
+def _failures(
+    quantity: Quantity, cited: Sequence[Cited], said: Scope
+) -> tuple[Outcome, int] | None:
+    """Judge `0 failures`, which no metric need be named for."""
+    word, end = quantity.nouns[0]
+    outcome = _complement(quantity, cited, said) if FAILED.fullmatch(word) else None
+    return (outcome, end) if outcome else None
 
 
 def judge_part(

@@ -45,6 +45,7 @@ def _difference(
         or (change == "up" and moved < 0)
         or (change == "faster" and not improved)
         or (change == "slower" and improved)
+        or (change is None and quantity.sign * moved < 0)
     )
     right = not wrong and supports(quantity.figure, abs(moved))
     told = f"{abs(moved):.4g} {quantity.unit_text}"

@@ -4,7 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import changes, counts, details, differences, direct, naming, prose, relative
+from . import (
+    changes,
+    counts,
+    details,
+    differences,
+    direct,
+    naming,
+    orders,
+    prose,
+    relative,
+)
 from .binding import Binding
 from .choosing import candidates
 from .cited import Cited
@@ -111,6 +121,8 @@ class Judge:
         number, quantity, unit = self._number, self._quantity, self._quantity.unit
         assert unit is not None
         reach = [r for c in cited for r in c.reachable()]
+        if not self._is_relative():
+            reach = orders.spoken_of(number.document, number.passage, reach, number.said.own)
         if self._is_whole_of_share():
             found = candidates(unit, reach, fragment)
             fitting = next((c for c in found if c.supports(quantity.figure)), None)
@@ -118,7 +130,8 @@ class Judge:
         if self._is_relative():
             outcome = relative.judge(number, binding, cited, reach, fragment)
             return outcome or self._absent(reach)
-        if changes.is_difference(number.said.before, number.said.after):
+        signed = quantity.sign != 0 and len(cited) > 1
+        if signed or changes.is_difference(number.said.before, number.said.after):
             pairs = relative.pairs_to_compare(number, binding, cited)
             outcome = differences.judge(quantity, pairs, number.said, number.named)
             if outcome is not None:

@@ -61,9 +61,10 @@ def _order(
     one, two = _role(document, passage, first), _role(document, passage, second)
     if one != two and (one == "new" or two == "old"):
         return Order(second, first)
-    if one != two or than is None:
+    if one != two:
         return Order(first, second)
-    return Order(first, second, sure=False)
+    newer_first = first.record.created_at > second.record.created_at
+    return Order(first, second, sure=than is None and not newer_first)
 
 
 def _by_than(
@@ -89,6 +90,28 @@ def _by_than(
     if _NEW.search(object_) and _OLD.search(subject):
         return Order(second, first)
     return None
+
+
+def spoken_of(document: Document, passage: Passage, cited: list[Cited], text: str) -> list[Cited]:
+    """Keep those of two records that the words beside a number speak of: `baseline 8.5 ms`, `A100`.
+
+    Only what is known of a record counts (its GPU, its arguments, a word beside its id), never the
+    order in which the two are cited.
+    """
+    if len(cited) != 2:
+        return cited
+    first = document.quantities[passage.quantities[0]].start
+    lead = document.text[passage.start : first]
+    if all(_spoken_of(lead, c) for c in cited) or (_OLD.search(lead) and _NEW.search(lead)):
+        return cited  # "H200 vs A100: 12.3 vs 19.9 ms" lists both before the numbers
+    named = [_spoken_of(text, c) for c in cited]
+    if named[0] != named[1]:
+        return [c for c, spoken in zip(cited, named, strict=True) if spoken]
+    old, new = bool(_OLD.search(text)), bool(_NEW.search(text))
+    roles = [_role(document, passage, c) for c in cited]
+    if old == new or set(roles) != {"old", "new"}:
+        return cited
+    return [c for c, role in zip(cited, roles, strict=True) if (role == "old") == old]
 
 
 def _spoken_of(text: str, cited: Cited) -> bool:

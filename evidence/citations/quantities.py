@@ -42,6 +42,7 @@ _LEADS_LIST = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[ -]([A-Za-z][A-Za-z0-9_]*)")
+_OPENED = re.compile(r"\([^()\n]*±\s*$")
 _CELSIUS = re.compile(r" ?C(?![\w+#/])")
 _WARM = re.compile(r"\b(?:temp\w*|thermal\w*|hot|cool\w*|idl\w+)\b[^.;\n]{0,40}$", re.IGNORECASE)
 _DECADE = re.compile(r"(?:19|20)\d0$")
@@ -98,6 +99,12 @@ def _quantity(text: str, numeral: Numeral) -> Quantity | None:
         end += 1  # 118+ it/s
     written = unit_after(text, end, whole=numeral.whole)
     number = text[start:end]
+    if (
+        written is None
+        and text.startswith(")", end)
+        and _OPENED.search(text, max(0, start - 24), start)
+    ):
+        written = unit_after(text, end + 1, whole=False)  # (12.3 ± 0.1) ms
     celsius = _CELSIUS.match(text, end) if written is None else None
     if celsius and _WARM.search(text, max(0, start - 60), start):
         written = Written(_CELSIUS_UNIT, celsius.end(), celsius[0][:-1], "C")
