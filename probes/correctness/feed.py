@@ -23,7 +23,8 @@ _SUB_BITS = 12
 class Feed:
     """One source being read: raw lines in order, each read into sequences only when asked.
 
-    `pending` holds sequences that were read and not yet taken.
+    `pending` holds sequences that were read and not yet taken; `settings` is what was recorded once
+    for the whole source.
     """
 
     def __init__(self, source: Source, tick: Tick) -> None:
@@ -34,7 +35,7 @@ class Feed:
         """
         self.source = source
         self.pending: deque[Generated] = deque()
-        self._settings = source.settings
+        self.settings = source.settings
         self._document: list[Generated] | None = None
         self._text: BinaryIO | None = None
         self._raw = source.open()
@@ -65,7 +66,7 @@ class Feed:
     @property
     def only_lines(self) -> bool:
         """Whether nothing is recorded beside the lines, for the whole source."""
-        return self._settings is NO_SETTINGS
+        return self.settings is NO_SETTINGS
 
     @property
     def number(self) -> int:
@@ -131,9 +132,9 @@ class Feed:
             raise InputError(f"{self.source.label}: over {1 << _SUB_BITS} sequences in one line")
         for sequence in sequences:
             sequence.line = number or sequence.line
-            if self._settings is not NO_SETTINGS:
+            if self.settings is not NO_SETTINGS:
                 sequence.bare = False
-                sequence.settings = merged(self._settings, sequence.settings)
+                sequence.settings = merged(self.settings, sequence.settings)
         return sequences
 
     def _hold(self, sequences: list[Generated]) -> None:

@@ -82,7 +82,7 @@ def in_step(left: Feed, right: Feed, known: Catalogue, *, strict: bool) -> Itera
                 read = read if (yield from _by_block(left, right, known)) else 0
             read += 1
             a, b = left.raw(), right.raw()
-            if a is not None and a == b:
+            if a is not None and a == b and left.settings == right.settings:
                 for sequence in left.read(a):
                     known.add(sequence)
                     yield sequence, sequence
