@@ -21,6 +21,7 @@ from perfcite.evidence.payloads import GenerationData
 from perfcite.evidence.records import Identity, Metric, Record, new_record
 from perfcite.evidence.store import Store
 
+_DIGITS = str.maketrans("0189", "abcd")  # an id's alphabet has none of these
 _KINDS = ["environment"] * 10 + ["profile"] * 5 + ["benchmark"] * 4 + ["correctness"]
 
 
@@ -111,7 +112,8 @@ def make_markers(root: Path, count: int) -> None:
         where.mkdir(parents=True, exist_ok=True)
         for number in range(count // days):
             kind = _KINDS[number % len(_KINDS)]
-            name = f"{number * 1_000_000:011d}~{kind}~-~bench~ev_{number:016d}"
+            identifier = f"ev_{number:016d}".translate(_DIGITS)
+            name = f"{number * 1_000_000:011d}~{kind}~-~bench~{identifier}"
             os.close(os.open(where / name, os.O_CREAT | os.O_WRONLY, 0o400))
 
 
