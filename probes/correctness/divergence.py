@@ -48,6 +48,11 @@ class Divergence(NamedTuple):
     candidate_gap: Gap | None = None
 
     @property
+    def lacks_table(self) -> bool:
+        """Whether either side's gap could not even be bounded."""
+        return self.reference_gap is None or self.candidate_gap is None
+
+    @property
     def worst(self) -> float | None:
         """The larger gap, or lower bound of one; None without tables."""
         return max((g.nats for g in (self.reference_gap, self.candidate_gap) if g), default=None)

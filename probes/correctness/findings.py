@@ -28,7 +28,7 @@ class Ruling:
     @property
     def decisive(self) -> list[str]:
         """What the verdict rests on; empty for PASS."""
-        return self.blocked or self.failed or self.open
+        return list(dict.fromkeys(self.blocked or self.failed or self.open))
 
     @property
     def aside(self) -> list[str]:

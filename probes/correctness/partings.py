@@ -50,7 +50,7 @@ class Partings:
         self.kinds[divergence.kind] += 1
         if divergence.kind == "length":
             self.lengths.add(reference, candidate, divergence)
-        elif divergence.worst is None:
+        elif divergence.kind == "unknown" and divergence.lacks_table:
             self.without_tables += 1
         if divergence.flip is not None:
             self.flip_max = max(self.flip_max or 0.0, divergence.flip)

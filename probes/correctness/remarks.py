@@ -19,7 +19,7 @@ def remarks(
     """Give one plain sentence or two for each thing."""
     found = [*_same(compared), *_sample(criteria, compared)]
     if compared.figures.agreement.diverging:
-        found += [*_causes(compared), *_missing_tables(compared)]
+        found += [*_causes(compared), *_missing_tables(compared, ruling)]
     found += [*_control(criteria, compared, control), *_noise(compared)]
     found += [*_recordings(criteria, compared), *_pairing(compared), *_scope(compared)]
     found += [sentence(text) for text in ruling.aside]
@@ -131,9 +131,10 @@ def _length_causes(lengths: Lengths, diverging: int) -> Iterator[str]:
         yield f"The {shorter} ends early in {several(diverging, 'pair')}, and nothing else differs."
 
 
-def _missing_tables(compared: Compared) -> Iterator[str]:
+def _missing_tables(compared: Compared, ruling: Ruling) -> Iterator[str]:
     partings = compared.figures.partings
-    if partings.without_tables:
+    said = any("top-k table" in text for text in ruling.decisive)
+    if partings.without_tables and not said:
         yield (
             f"{several(partings.without_tables, 'divergence')} could not be classed: without top-k"
             " tables on both sides (top_logprobs) rounding cannot be told from a bug."

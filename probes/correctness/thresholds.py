@@ -166,8 +166,8 @@ def _unclassed(compared: Compared) -> str:
     unknown = partings.kinds["unknown"]
     if partings.without_tables:
         return (
-            f"{several(partings.without_tables, 'divergence')} came without top-k tables on both"
-            " sides, so rounding cannot be told from a bug; record top_logprobs"
+            f"{several(partings.without_tables, 'divergence')} without a top-k table on both sides:"
+            " rounding cannot be told from a bug; record top_logprobs"
         )
     return (
         f"in {several(unknown, 'divergence')} a pick lies outside the other side's top-k, so the gap"

@@ -185,16 +185,16 @@ def test_a_record_with_flat_tokens_is_one_sequence(record: Recorder) -> None:
 
 
 def test_prompt_sets_that_differ_are_seen_where_no_prompt_is_recorded() -> None:
-    sides = [
+    one, other = (
         RecordSource(f"ev_{x * 16}", "00", {"tokens": [[1]], "prompts_sha256": x}) for x in "ab"
-    ]
-    assert "prompt sets differ" in check(*sides, Criteria()).reason
+    )
+    assert "prompt sets differ" in check(one, other, Criteria()).reason
 
 
 def test_blocks_of_equal_lines_give_the_figures_that_single_lines_give(judge: Judge) -> None:
     rng = random.Random(3)
     left = [[rng.randrange(50) for _ in range(rng.randrange(12))] for _ in range(6000)]
-    right = [t if rng.random() < 0.8 else t[:3] + [77] for t in left]
+    right = [t if rng.random() < 0.8 else [*t[:3], 77] for t in left]
     in_blocks = judge(left, right)
     # An id on every line keeps the lines from being taken as plain.
     singly = judge(

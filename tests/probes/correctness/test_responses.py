@@ -265,7 +265,7 @@ def test_the_sentinel_in_a_table_is_no_gap(judge: Judge) -> None:
     left = [{"tokens": [1], "top_logprobs": [[[1, -0.1], [2, -9999.0], [3, -2.0]]]}]
     right = [{"tokens": [2], "top_logprobs": [[[2, -0.1], [1, -0.2]]]}]
     [worst] = judge(left, right).data.worst
-    assert worst.gaps == (pytest.approx(1.9), pytest.approx(0.1))
+    assert worst.gaps == pytest.approx((1.9, 0.1))
     assert worst.lower_bound
 
 

@@ -105,7 +105,7 @@ def test_a_lower_cap_is_a_setting_not_the_model(judge: Judge) -> None:
 
 
 def test_a_cap_on_the_whole_context_cuts_at_different_lengths(judge: Judge) -> None:
-    left = [
+    left: list[Any] = [
         {"tokens": t, "prompt_len": 10 + n, "finish_reason": "length"}
         for n, t in enumerate(sequences(4, 60))
     ]
@@ -214,7 +214,7 @@ def test_a_token_outside_the_other_top_k_bounds_the_gap_from_below(judge: Judge)
     found = judge(left, far)
     assert found.data.divergences["decisive"] == 1
     [worst] = found.data.worst
-    assert worst.gaps == (pytest.approx(4.15), pytest.approx(2.9))
+    assert worst.gaps == pytest.approx((4.15, 2.9))
     near = [{"tokens": [1], "top_logprobs": [table((1, -0.9), (3, -1.1))]}]
     other = [{"tokens": [2], "top_logprobs": [table((2, -0.9), (3, -1.1))]}]
     assert judge(near, other).data.divergences["unknown"] == 1
@@ -302,7 +302,7 @@ def test_a_greedy_run_is_known_as_one(judge: Judge, settings: dict[str, Any]) ->
 
 
 def test_the_difference_has_a_maximum_a_median_and_a_place(judge: Judge) -> None:
-    left = [{"tokens": [1] + list(range(99)), "logprobs": [-1.0] * 100}]
+    left = [{"tokens": [1, *range(99)], "logprobs": [-1.0] * 100}]
     right = [{"tokens": left[0]["tokens"], "logprobs": [-1.1] * 40 + [-1.01] * 59 + [-3.0]}]
     found = judge(left, right, logprob_tol=0.05)
     assert found.verdict == "FAIL"
@@ -379,7 +379,7 @@ def test_a_criterion_or_threshold_that_cannot_be_is_refused_before_any_file_is_r
         {"decisive_nats": 0.1},
     ):
         with pytest.raises(InputError, match=next(iter(arguments))):
-            check(nowhere, nowhere, Criteria(**arguments))  # type: ignore[arg-type]
+            check(nowhere, nowhere, Criteria(**arguments))
     with pytest.raises(InputError, match=r"0.99 means 99 %"):
         Criteria(min_prefix_agreement=99).validate()
 
