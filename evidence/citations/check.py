@@ -7,7 +7,7 @@ at all where that is allowed; no claim and no id has no verdict; else PASS.
 import bisect
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
@@ -92,6 +92,7 @@ def _result(
     commit: str | None,
 ) -> CitationResult:
     places = _Places(document.source)
+    content = document.source.encode("utf-8", "surrogatepass")
     ids = tuple(_ids(document, cited, places, commit))
     verified = [c for c in cited.values() if c.stored is not None]
     data = CitationData(
@@ -99,7 +100,7 @@ def _result(
         ids=ids,
         assurance=assurance_of(store, [c.key for c in verified]),
         source=source,
-        text_sha256=hashlib.sha256(document.source.encode("utf-8", "surrogatepass")).hexdigest(),
+        text_sha256=hashlib.sha256(content).hexdigest(),
     )
     verdict, reason = _judge(data, allow_unsupported)
     return CitationResult(
@@ -109,8 +110,17 @@ def _result(
         data=data,
         metrics=tuple(_metrics(data)),
         limitations=tuple(_limitations(data, verified)),
-        inputs=tuple(c.stored.as_input() for c in verified if c.stored is not None),
+        inputs=tuple(_inputs(verified, data, len(content))),
     )
+
+
+def _inputs(verified: Sequence[Cited], data: CitationData, size: int) -> Iterator[Input]:
+    """Name the records, then the text where it has a name, as what the result is derived from."""
+    for one in verified:
+        if one.stored is not None:
+            yield one.stored.as_input()
+    if data.source is not None:
+        yield Input(path=data.source, sha256=data.text_sha256, bytes=size)
 
 
 class _Places:

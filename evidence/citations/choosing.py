@@ -42,7 +42,7 @@ def candidates(unit: Unit, cited: Iterable[Cited], fragment: str | None) -> list
     found = []
     for record in cited:
         for value in record.values:
-            if fragment is not None and not _is_bound(value, fragment):
+            if fragment is not None and not is_bound(value, fragment):
                 continue
             factor = conversion(unit, value.unit)
             if factor is not None:
@@ -53,11 +53,13 @@ def candidates(unit: Unit, cited: Iterable[Cited], fragment: str | None) -> list
     return found
 
 
-def _is_bound(value: Value, fragment: str) -> bool:
-    wanted = re.sub(r"[ _]", "", fragment.lower())
-    whole = re.sub(r"[ _]", "", f"{value.name}.{value.statistic}".lower())
-    spelled = wanted.replace(".p50", ".median")
-    return spelled in (whole, re.sub(r"[ _]", "", value.name.lower()))
+def is_bound(value: Value, fragment: str) -> bool:
+    """Tell whether `metric.statistic`, or `metric` alone, names a value."""
+    name, wanted = value.name.lower(), fragment.lower()
+    if wanted == name:
+        return True
+    rest = wanted.removeprefix(f"{name}.")
+    return rest != wanted and naming.statistic(rest) == value.statistic
 
 
 def choose(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import naming
+from .choosing import is_bound
 from .cited import Cited, Value
 from .matching import supports
 from .outcomes import Outcome, held, judged
@@ -25,7 +26,7 @@ KNOWN_NOUNS = naming.word_set("case gpu launch divergence token test failure err
 _JOINS_NAME = re.compile(
     r"(?:[\s:=`*()|]|\b(?:is|was|are|were|of|at|to|reached|equals|about|only|just|under|over|below|above"
     r"|than|less|more|within|rose|fell|dropped|came|out|token|index|the|a|approximately|roughly|around"
-    r"|by|from|stays|remains|measured|be)\b|[~≈<>≤≥])*\Z"
+    r"|by|from|stays|remains|measured|be|total|overall|count|number|rate|limit|max|mean|median)\b|[~≈<>≤≥])*\Z"
 )
 _CONFIGURED = re.compile(
     r"\b(?:using|use[ds]?|on|across|with|per|over|after|every|first|last|for|batch(?: size)?|size|seed|step"
@@ -205,7 +206,7 @@ def judge_plain(
         or naming.stem(v.unit_name) in naming.words(said.before)
     ]
     if fragment is not None:
-        found = [v for v in found if fragment.lower() in (v.label.lower(), v.name.lower())]
+        found = [v for v in found if is_bound(v, fragment)]
     elif not (named_beside := _named_beside(quantity, found, said, beside)):
         if not beside:
             return None

@@ -66,7 +66,7 @@ def table(result: CitationResult) -> str:
             rows.append((str(one.line), "-", one.status, one.evidence_id, one.why or ""))
     widths = [min(_QUOTE, max(len(row[i]) for row in rows)) for i in range(4)]
     lines = [_line(row, widths) for row in rows]
-    return "\n".join([*lines, "", result.summary]) + "\n"
+    return "\n".join([*lines, "", result.summary, f"assurance: {result.data.assurance}"]) + "\n"
 
 
 def _line(row: tuple[str, str, str, str, str], widths: list[int]) -> str:

@@ -24,6 +24,7 @@ _QUANTIFIED = re.compile(
     r"(?:\d[\d,.]*\s*%?|\b(?:some|most|few|half|many|several))\s*(?:[\w()/.,]+\s+){0,5}$",
     re.IGNORECASE,
 )
+_COUNT_FOLLOWS = re.compile(r"\W*(?:is|was|are|were)?\W*\d")
 _ALL = re.compile(r"\b(?:all|every|each)\b", re.IGNORECASE)
 
 
@@ -54,7 +55,8 @@ def verdict_words(
     found = []
     for match in _VERDICT.finditer(document.text, passage.start, passage.end):
         before = document.text[max(passage.start, match.start() - 40) : match.start()]
-        counted = _QUANTIFIED.search(before) and not _ALL.search(before)
+        counted = bool(_QUANTIFIED.search(before)) and not _ALL.search(before)
+        counted = counted or bool(_COUNT_FOLLOWS.match(document.text, match.end()))
         if _DENIED.search(before) or counted or document.opaque(match.start()):
             continue
         wanted = "PASS" if match["pass"] else "FAIL"

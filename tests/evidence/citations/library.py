@@ -86,6 +86,22 @@ SERVE = [
     metric("request_throughput", 12.73, "req/s", "mean", 3),
     metric("prefix_cache_hit_rate", 0.4127, "ratio", "rate"),
 ]
+KERNELS = [
+    {
+        "name": "void softmax_warp_forward<float, 4>(float*, int)",
+        "calls": 128,
+        "total_ns": 812345678,
+        "mean_ns": 6346450,
+        "share": 0.8123,
+    },
+    {"name": "ampere_sgemm_128x64", "calls": 64, "total_ns": 100000000, "share": 0.1},
+]
+FACTS = {
+    "facts": {
+        "host": {"memory_total_bytes": 25276510208},
+        "gpus": [{"memory_total_mib": 143771, "sm_clock_mhz": {"value": 1980, "state": "known"}}],
+    }
+}
 _SAMPLES = [2.91, 2.94, 2.95, 2.97, 2.98, 3.02, 3.11]
 SAMPLED = [
     metric(
@@ -152,7 +168,9 @@ def fill(store: Store, root: Path) -> dict[str, str]:
     )
     kept["derived"] = store.save(derived)
     trace = Attachment("trace.json", "application/json", b"[1]")
-    kept["traced"] = store.save(record([metric("gemm_latency", 3.31, "ms")]), [trace])
+    profile = record([metric("gpu_busy", 91.0, "%", "total")], "profile")
+    kept["traced"] = store.save(profile.model_copy(update={"data": {"kernels": KERNELS}}), [trace])
+    kept["facts"] = store.save(record([], "environment").model_copy(update={"data": FACTS}))
     ids = {name: stored.evidence_id for name, stored in kept.items()}
     _edit(root / record_key(ids["damaged"]), b"4.07", b"2.07")
     return ids

@@ -399,4 +399,248 @@ BAD_IDS: list[Case] = [
     ("A 1.63x speedup [{base}, ev_aaaabbbbccccdddd]", {"1.63x": N}),
 ]
 
-CASES = [*PLAIN, *SHARES, *COUNTS, *NO_CLAIMS, *HEDGED, *RATIOS, *BINDING, *MARKDOWN, *BAD_IDS]
+ASKEW: list[Case] = [
+    ("Latency dropped by a factor of 1.63 [{base}][{opt}].", {"1.63": S}),
+    ("8 472 us [{base}]", {"8 472 us": S}),
+    ("Pass rate is 95.5 % [{fail}].", {"95.5 %": S}),
+    ("Pass rate: 611/640 (95 %) [{fail}].", {"611": S, "640": S, "95 %": S}),
+    ("640/640 passed [{corr}]", {"640": S}),
+    ("640 tests, 0 failures [{corr}].", {"640 tests": S, "0 failures": S}),
+    ("4.5 % failure rate [{fail}].", {"4.5 %": S}),
+    ("Verdict: PASS [{fail}].", {"PASS": C}),
+    ("The error of 4.77e-6 is below the 2e-3 tolerance [{corr}].", {"4.77e-6": S, "2e-3": S}),
+    ("Max error 3.12e-2 exceeds the tolerance 1e-3 [{fail}].", {"3.12e-2": S}),
+    ("GPU: 4× NVIDIA H200, 80 GiB, 36 °C [{env}]", {"4": S, "80 GiB": S, "36 °C": S}),
+    ("3.13 TB/s of 4.8 TB/s (65 %) [{prof}]", {"3.13 TB/s": S, "65 %": S}),
+    ("3.13 TB/s of 4.8 TB/s (75 %) [{prof}]", {"3.13 TB/s": S, "75 %": C}),
+    ("The speedup of 1.9x reported in {cmp} holds.", {"1.9x": C}),
+    ("According to {base}, latency is 8.57 ms.", {"8.57 ms": C}),
+    ("Latency is not 9.47 ms but 8.47 ms [{base}].", {"8.47 ms": S}),
+    ("Over 10 minutes, latency stayed at 8.47 ms [{base}].", {"8.47 ms": S}),
+    ("Throughput on L40S is 57 % of H200's [{other}][{base}].", {"57 %": S}),
+    ("{other} reaches 57 % of the throughput of {base}.", {"57 %": S}),
+    ("Latency [ms]: 8.47 (median), 9.32 (p95) [{base}]", {"8.47 ms": S, "9.32 ms": S}),
+    ("Latency is 8.47 ms ± 1.5 % [{base}].", {"8.47 ms": S, "1.5 %": S}),
+    ("As expected, latency is 9.47 ms [{base}].", {"9.47 ms": C}),
+    ("Latency increased by 3.28 ms [{base}][{opt}].", {"3.28 ms": C}),
+    ("The difference is 3.28 ms [{base}][{opt}].", {"3.28 ms": S}),
+    ("Latency change: -3.28 ms [{base}, {opt}]", {"-3.28 ms": S}),
+    ("Latency change: +3.28 ms [{base}, {opt}]", {"+3.28 ms": C}),
+    (
+        "Throughput regressed from 118 to 193 it/s [{base}][{opt}].",
+        {"118 it/s": S, "193 it/s": S, "regressed": C},
+    ),
+    ("Latency is 39 % of what it was [{base}][{opt}].", {"39 %": C}),
+    ("1.6x lower latency [{base}][{opt}]", {"1.6x": S}),
+    ("1.6x higher latency [{base}][{opt}]", {"1.6x": C}),
+    ("p95 speedup is 1.66x [{base}][{opt}]", {"1.66x": S}),
+    ("p95 speedup is 1.63x [{base}][{opt}]", {"1.63x": C}),
+    ("Latency lies in the range 9.0-9.5 ms [{base}].", {"9.0 ms": C, "9.5 ms": C}),
+    ("(8.47 ± 0.13) ms [{base}]", {"8.47 ms": S, "0.13 ms": S}),
+    ("8.47 ms / 5.19 ms = 1.63x [{base}][{opt}]", {"8.47 ms": S, "5.19 ms": S, "1.63x": S}),
+    ("baseline 8.47 ms, fused 5.19 ms [{base}, {opt}]", {"8.47 ms": S, "5.19 ms": S}),
+    ("baseline 5.19 ms, fused 8.47 ms [{base}, {opt}]", {"5.19 ms": C, "8.47 ms": C}),
+    ("H200 vs L40S: 8.47 ms vs 14.9 ms [{base}] [{other}].", {"8.47 ms": S, "14.9 ms": S}),
+    ("With {opt} we get 5.19 ms rather than 8.47 ms.", {"5.19 ms": S, "8.47 ms": U}),
+    ("Peak memory of 21.4 GiB fits in 80 GiB [{base}][{env}].", {"21.4 GiB": S, "80 GiB": S}),
+    ("Latency fell from 8.47 ms ({base}) to 5.25 ms ({opt}).", {"8.47 ms": S, "5.25 ms": C}),
+    ("The baseline ({base}) is 1.63x slower than the fused kernel ({opt}).", {"1.63x": S}),
+    ("The baseline ({base}) is 1.63x faster than the fused kernel ({opt}).", {"1.63x": C}),
+    (
+        "Attention takes 87 % of GPU time [{prof}]; the remaining 13 % is noise [{prof}].",
+        {"87 %": S, "13 %": S},
+    ),
+    (
+        "| | H200 | L40S |\n|---|---|---|\n| latency | 8.47 ms | 14.9 ms |\n| evidence | {base} | {other} |\n",
+        {"8.47 ms": S, "14.9 ms": S},
+    ),
+    (
+        "| variant | ms | speedup |\n|---|---|---|\n| base [{base}] | 8.47 | 1.00x |\n| new [{opt}] | 5.19 | 1.63x |\n",
+        {"8.47 ms": S, "5.19 ms": S, "1.63x": S},
+    ),
+    (
+        "| variant | ms | speedup |\n|---|---|---|\n| base [{base}] | 8.47 | 1.00x |\n| new [{opt}] | 5.19 | 1.73x |\n",
+        {"8.47 ms": S, "5.19 ms": S, "1.73x": C},
+    ),
+    (
+        "- **Median**: 8.47 ms → 5.19 ms ({base} → {opt})\n- **p95**: 9.32 ms → 5.60 ms\n",
+        {"8.47 ms": S, "5.19 ms": S, "9.32 ms": S, "5.60 ms": S},
+    ),
+]
+
+DETAILS: list[Case] = [
+    ("softmax_warp_forward takes 81 % of GPU time [{traced}].", {"81 %": S}),
+    ("`softmax_warp_forward` takes 82 % of GPU time [{traced}].", {"82 %": C}),
+    ("softmax_warp_forward: 128 calls, 812 ms in total [{traced}]", {"128 calls": S, "812 ms": S}),
+    ("softmax_warp_forward takes 91 % [{traced}].", {"91 %": C}),
+    ("The GPU is busy 91 % of the time [{traced}].", {"91 %": S}),
+    ("Host memory is 25.3 GB [{facts}]", {"25.3 GB": S}),
+    ("The GPU has 140.4 GiB of memory [{facts}]", {"140.4 GiB": S}),
+    ("The GPU has 150.4 GiB of memory [{facts}]", {"150.4 GiB": U}),
+]
+
+CASES = [
+    *PLAIN,
+    *SHARES,
+    *COUNTS,
+    *NO_CLAIMS,
+    *HEDGED,
+    *RATIOS,
+    *BINDING,
+    *MARKDOWN,
+    *BAD_IDS,
+    *ASKEW,
+]
+CASES += DETAILS
+
+# A text, how many of its claims are supported, and the others.
+DESCRIPTIONS: list[tuple[str, int, dict[str, str]]] = [
+    (
+        """\
+# Fuse softmax into the attention kernel
+
+## Summary
+This PR fuses the softmax into the attention kernel (follow-up to #4512). On an H200 (141 GB HBM3e, driver 580.65.06, CUDA 13.0)
+the median attention latency drops from 8.47 ms to 5.19 ms, a **1.63x** speedup ({base} → {opt}). Throughput goes from
+118 to 193 it/s (+63 %).
+
+| | baseline | fused | change |
+|---|---|---|---|
+| median latency | 8.472 ms | 5.193 ms | -38.7 % |
+| p95 latency | 9.318 ms | 5.604 ms | -39.9 % |
+| mean latency | 8.561 ms | 5.247 ms | −38.7 % |
+| throughput | 118.0 it/s | 192.6 it/s | +63.1 % |
+| peak memory | 21.4 GiB | 18.9 GiB | -11.5 % |
+
+Evidence: baseline `{base}`, fused `{opt}`.
+
+## Profile
+The attention kernel accounts for 87 % of GPU time [{prof}]. Achieved occupancy is 71.6 % and DRAM bandwidth 3.13 TB/s
+(65 % of the 4.8 TB/s peak) [{prof}]. We launch 2,304 kernels per step.
+
+## Correctness
+- 640/640 cases pass, max abs error 4.8e-6 (rtol 2e-3) [{corr}]
+- exact match 98.4 %, prefix agreement 99.2 % [{same}]
+
+## Notes
+- Tested with batch size 64, seq len 4096, bf16, 200 iterations after 20 warm-up iterations.
+- Timeout is 600 s. CI takes about 12 min.
+""",
+        32,
+        {"12 min": U},
+    ),
+    (
+        """\
+perf(attn): fuse softmax
+
+Median latency 8.47 -> 5.19 ms (-39%), p95 9.32 -> 5.60 ms (-40%).
+Evidence: {base} (before), {opt} (after).
+
+Signed-off-by: Someone <someone@example.org>
+""",
+        6,
+        {},
+    ),
+    (
+        """\
+Results:
+
+* Baseline: {base}
+  * p50: 8.47 ms
+  * p95: 9.32 ms
+* Fused: {opt}
+  * p50: 5.19 ms
+  * p95: 5.60 ms
+
+=> 1.63x faster at p50, 1.66x faster at p95.
+""",
+        6,
+        {},
+    ),
+    (
+        """\
+### Serving benchmark ({serve})
+
+- **TTFT**: 183 ms (p50) / 413 ms (p99)
+- **TPOT**: 21.6 ms
+- **Output throughput**: 3,127 tok/s
+- **Requests/s**: 12.7
+- **Prefix cache hit rate**: 41.3%
+""",
+        5,
+        {},
+    ),
+    (
+        """\
+| Model | TTFT p50 (ms) | TTFT p99 (ms) | TPOT (ms) | tok/s | Evidence |
+|:--|--:|--:|--:|--:|:--|
+| Llama-3 8B | 183.4 | 412.7 | 21.6 | 3127 | {serve} |
+""",
+        4,
+        {},
+    ),
+    (
+        """\
+| Metric | {base} | {opt} | Ratio |
+|---|---|---|---|
+| attention_latency median [ms] | 8.472 | 5.193 | 1.63 |
+| attention_latency p95 [ms] | 9.318 | 5.604 | 1.66 |
+| throughput [it/s] | 118.0 | 192.6 | 1.63 |
+""",
+        9,
+        {},
+    ),
+    (
+        """\
+I profiled the run: `attention_kernel` dominates (87.3 % of GPU time, see [{prof}]). The remaining 12.7 % is spread over
+small kernels. Since occupancy is already at 72 %, I focused on memory traffic: DRAM bandwidth was 3.13 TB/s [{prof}], i.e. 65 % of the
+4.8 TB/s the H200 offers. After fusing, latency fell by 3.28 ms to 5.19 ms [{opt}], compared to 8.47 ms before [{base}]. This is a 39 %
+reduction, or 1.63x. Wall time of the whole script is 2.97 s ± 0.07 s over 7 runs [{sampled}].
+""",
+        12,
+        {},
+    ),
+    (
+        """\
+Before: 8.47 ms/iter, 118 iter/s, 21.4 GiB peak ({base})
+After:  5.19 ms/iter, 193 iter/s, 18.9 GiB peak ({opt})
+Speedup: 1.63x
+""",
+        7,
+        {},
+    ),
+    (
+        """\
+> [!NOTE]
+> Latency went down 39% (8.47 ms → 5.19 ms)[^1].
+
+[^1]: Baseline {base}, candidate {opt}.
+""",
+        3,
+        {},
+    ),
+    (
+        """\
+The L40S needs 14.9 ms [{other}], i.e. the H200 (8.47 ms [{base}]) is 1.76x faster. Both were locked (2490 MHz and 1755 MHz).""",
+        5,
+        {},
+    ),
+    (
+        """\
+<details><summary>Numbers</summary>
+
+median: **8.47** ms, p95: **9.32** ms [`{base}`]<br>
+median: **5.19** ms, p95: **5.60** ms [`{opt}`]
+
+</details>""",
+        4,
+        {},
+    ),
+    (
+        """\
+We tried three variants. Variant A was 8.47 ms [{base}]; variant B came in at 5.19 ms [{opt}]; variant C (L40S) at 14.9 ms [{other}].
+B beats A by 39 % and C by 65 %.""",
+        4,
+        {"65 %": U},
+    ),
+]
