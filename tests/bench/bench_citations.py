@@ -18,10 +18,10 @@ from tests.evidence.citations.library import metric, record
 
 _ROUNDS = 7
 _LIMIT_S = 0.5
-_WORDS = (
+_PROSE = (
     "the kernel was measured again after the change and looks stable across runs with locked clocks "
     "so we keep it as the new default for every batch size that the service sees"
-).split()
+)
 
 
 def records(store: Store, count: int) -> list[str]:
@@ -40,7 +40,7 @@ def records(store: Store, count: int) -> list[str]:
 
 def text_of(ids: list[str], words: int) -> str:
     """Write a report that cites every id with three numbers, and prose between."""
-    chance = random.Random(1)
+    chance, prose = random.Random(1), _PROSE.split()
     parts = []
     for number, identifier in enumerate(ids):
         latency = 8 + number / 7
@@ -49,7 +49,7 @@ def text_of(ids: list[str], words: int) -> str:
             f"{100 + number} it/s [{identifier}]."
         )
         parts.append(
-            " ".join(chance.choices(_WORDS, k=max(1, words // len(ids) - 11))).capitalize() + "."
+            " ".join(chance.choices(prose, k=max(1, words // len(ids) - 11))).capitalize() + "."
         )
         parts.append("\n\n" if number % 3 == 0 else "")
     return " ".join(parts)

@@ -69,7 +69,7 @@ def figure(value: float, step: float, digits: int, hedge: str = "exact") -> Figu
         (figure(0, 0.1, 1), 0.0123, False),
         (figure(0, 1, 1), 0.0, True),
         (figure(2, 1, 1, "nearly"), 1.8125, True),
-        (figure(2, 1, 1, "nearly"), 2.1, False),
+        (figure(2, 1, 1, "nearly"), 2.3, False),
         (figure(12, 1, 2, "about"), 12.9, True),
         (figure(12, 1, 2, "about"), 13.5, False),
         (figure(12.3, 0.1, 3, "about"), 13.2, False),
