@@ -94,7 +94,7 @@ def is_difference(before: str, after: str) -> bool:
         return True
     match = re.search(
         r"\b(?:by|sav(?:es?|ed|ing)|shav(?:es?|ed|ing)(?: off)?|cuts? off|(?:reduction|increase|decrease|drop"
-        r"|gain|improvement|saving|difference|delta|rise|change|regression|speed-?up)\s*(?:of\b|is\b|was\b|:|=))"
+        r"|gain|gap|improvement|saving|difference|delta|rise|change|regression|speed-?up)\s*(?:of\b|is\b|was\b|:|=))"
         r"\s*(?:about\s+|around\s+|roughly\s+|over\s+|nearly\s+|another\s+|~\s*|an?\s+|the\s+)*$",
         before,
         re.IGNORECASE,

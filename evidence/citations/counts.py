@@ -135,13 +135,18 @@ def _is_part(value: Value, said: Scope) -> bool:
 def _counts(record: Cited, whole: Quantity, said: Scope) -> list[Value]:
     """Give the counts that a part and its whole may be: by the noun, else by what passed or failed."""
     named = [v for v in record.values if counted_noun(whole, v)]
-    if named or not (PASSED.search(said.own) or FAILED.search(said.own)):
-        return named
+    noun = whole.nouns[0][0] if whole.nouns else ""
+    counts_else = noun and not (PASSED.fullmatch(noun) or FAILED.fullmatch(noun))
+    if named or counts_else or not (PASSED.search(said.own) or FAILED.search(said.own)):
+        return named  # 5/5 runs passed: no count of the record
     return list(passed_and_total(record) or ())
 
 
 def judge_whole(quantity: Quantity, cited: Sequence[Cited], said: Scope) -> Outcome | None:
     """Hold the 512 of `497/512 passed` against the total."""
+    noun = quantity.nouns[0][0] if quantity.nouns else "passed"
+    if not (PASSED.fullmatch(noun) or FAILED.fullmatch(noun)):
+        return None
     if not (PASSED.search(said.own) or FAILED.search(said.own)):
         return None
     for record in cited:

@@ -136,6 +136,9 @@ class Judge:
             outcome = differences.judge(quantity, pairs, number.said, number.named)
             if outcome is not None:
                 return outcome
+            if not signed and not naming.kinds(number.said.own) & {"error"}:
+                why = "a difference needs two records with a metric in common; cite both"
+                return Outcome("unsupported", why, tuple(c.key for c in cited[:2]))
         outcome = direct.judge(quantity, reach, number.said, number.named, number.partner, fragment)
         return outcome or self._absent(reach)
 
@@ -184,6 +187,8 @@ class Judge:
         if quantity.unit is None and binding.strength == "near":
             return True
         beside = binding.strength == "beside"
+        if prose.is_hoped(before):
+            return True
         if prose.is_of_others(document, passage, quantity):
             return not beside or verdict == "unsupported"
         loose = (

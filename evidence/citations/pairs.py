@@ -64,10 +64,11 @@ def pairs_of(order: Order, quantity: Quantity, said: Scope, named: Named | None)
         found = [p for p in found if p.old.unit.dimension == SHARE]
     if not found:
         return []
-    for spoken in said.spoken():
-        scored = [(naming.likeness(p.old.name, spoken), p) for p in found]
+    for text in (said.own, *said.levels):
+        scored = [(naming.likeness(p.old.name, naming.words(text)), p) for p in found]
         best = max(score for score, _ in scored)
-        if best[0] > 0:
+        kinds = naming.kinds(text)
+        if best[0] == 3 or (best[0] and any(naming.is_of_kind(p.old.name, kinds) for p in found)):
             found = [p for score, p in scored if score == best]
             break
     else:

@@ -46,6 +46,7 @@ _SPAN = re.compile(
     r"^\W*(?:over|during|for|within|in|after)\s+(?:(?:a|the|about|another)\s+)*(?:(?:last|first|past|next)\s+)?$",
     re.IGNORECASE,
 )
+_HOPED = re.compile(r"\b(?:would|could|might|should)\b[^.;,]{0,40}$", re.IGNORECASE)
 _DENIED = re.compile(r"\bnot\s+(?:(?:about|the|just|only)\s+)*$", re.IGNORECASE)
 _REACH = 40
 
@@ -99,6 +100,11 @@ def is_span(quantity: Quantity, before: str) -> bool:
     unit = quantity.unit
     long = unit is not None and unit.dimension == "time" and unit.factor >= 1
     return long and bool(_SPAN.search(before))
+
+
+def is_hoped(before: str) -> bool:
+    """Tell a number that would, could or should be."""
+    return bool(_HOPED.search(before))
 
 
 def is_denied(before: str) -> bool:

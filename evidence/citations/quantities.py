@@ -117,6 +117,8 @@ def _quantity(text: str, numeral: Numeral) -> Quantity | None:
         return Quantity(start, end, number, figure, numeral.whole, sign, nouns=nouns)
     if written.text == "s" and not written.gap and _DECADE.match(number):
         return None  # the 1990s
+    if sign < 0 and (start == 0 or text[start - 1] == "\n") and written.unit.dimension != SHARE:
+        start, sign, number = start + 1, 0, number[1:]  # a list's dash without its space
     figure = _figure(text, numeral, start, written.end)
     spelled = " ".join(written.text.split())
     return Quantity(

@@ -38,7 +38,7 @@ def write_pair(folder: Path, kind: str, megabytes: float) -> tuple[Path, Path]:
             if kind == "lists":
                 lines = [_compact(tokens), _compact(other)]
             else:
-                values = [-round(rng.expovariate(1), 7) - 1e-6 for _ in tokens]
+                values = [-round(rng.expovariate(1) + 1e-4, 7) for _ in tokens]
                 moved = [round(v - abs(rng.gauss(0, 0.005)), 7) for v in values]
                 lines = [
                     _compact({"id": f"p{number}", "tokens": t, "logprobs": v})

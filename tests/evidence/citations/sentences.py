@@ -404,6 +404,8 @@ ASKEW: list[Case] = [
     ("8 472 us [{base}]", {"8 472 us": S}),
     ("Pass rate is 95.5 % [{fail}].", {"95.5 %": S}),
     ("Pass rate: 611/640 (95 %) [{fail}].", {"611": S, "640": S, "95 %": S}),
+    ("5/5 runs passed, max abs error 4.77e-6 [{corr}].", {"4.77e-6": S}),
+    ("We used 2 of the 4 GPUs [{env}].", {"4 GPUs": S}),
     ("640/640 passed [{corr}]", {"640": S}),
     ("640 tests, 0 failures [{corr}].", {"640 tests": S, "0 failures": S}),
     ("4.5 % failure rate [{fail}].", {"4.5 %": S}),
