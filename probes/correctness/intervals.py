@@ -14,6 +14,7 @@ _STEPS = 100_000
 # Above this many sequences the mean is normal enough, and resampling would cost seconds.
 BOOTSTRAP_MAX = 10_000
 _RESAMPLES = 1_000
+_RESAMPLE_SIZE = 1_000
 
 Bounds = tuple[float, float]
 
@@ -72,11 +73,18 @@ def rise(k1: int, t1: float, k0: int, t0: float) -> float:
 
 
 def bootstrap_mean(values: Sequence[float], draws: int, seed: int = 20260101) -> Bounds:
-    """Give the percentile interval of a mean, resampling `draws` of `values` each time."""
+    """Give the percentile interval of a mean over `draws` of `values`.
+
+    Resamples larger than a thousand are drawn as a thousand and the spread is scaled down, as in
+    the m out of n bootstrap: the spread of a mean falls with the root of its size.
+    """
     random_ = random.Random(seed)
-    means = sorted(math.fsum(random_.choices(values, k=draws)) / draws for _ in range(_RESAMPLES))
-    tail = (1 - LEVEL) / 2
-    return means[int(tail * _RESAMPLES)], means[-int(tail * _RESAMPLES) - 1]
+    size = min(draws, _RESAMPLE_SIZE)
+    means = sorted(math.fsum(random_.choices(values, k=size)) / size for _ in range(_RESAMPLES))
+    mean = math.fsum(values) / len(values)
+    shrink = math.sqrt(size / draws)
+    tail = int((1 - LEVEL) / 2 * _RESAMPLES)
+    return mean + shrink * (means[tail] - mean), mean + shrink * (means[-tail - 1] - mean)
 
 
 def normal_mean(mean: float, variance: float, n: float) -> Bounds:

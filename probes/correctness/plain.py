@@ -11,8 +11,6 @@ import orjson
 from .generated import TOKEN_MAX
 from .side import LOOP_LENGTH
 
-_LIST = b"0123456789, "
-
 
 class Plain(NamedTuple):
     """Sequences of which only tokens were recorded, none empty."""
@@ -35,10 +33,12 @@ def plain_lines(lines: list[bytes]) -> Plain | None:
         for line in lines:
             # One line at a time: its integers are checked and freed while they are in the cache.
             tokens = orjson.loads(line)
-            if line.translate(None, _LIST) != b"[]" or not tokens:
+            total = sum(tokens)
+            # A sum of integers is one unless a boolean was among them, and no boolean is spelt
+            # without an e. None is negative, so a sum within the bound keeps each within it.
+            if not tokens or type(total) is not int or b"-" in line or b"e" in line:
                 return None
-            # Digits alone are never negative: a sum within the bound keeps each id within it.
-            if sum(tokens) > TOKEN_MAX and max(tokens) > TOKEN_MAX:
+            if total > TOKEN_MAX and max(tokens) > TOKEN_MAX:
                 return None
             lengths.append(len(tokens))
             if len(tokens) >= LOOP_LENGTH:

@@ -256,8 +256,9 @@ def _prefix_bounds(agreement: Agreement, sample: int) -> Bounds:
         return proportion(sample, sample)
     prefixes = agreement.prefixes
     if prefixes is not None:
-        return bootstrap_mean(prefixes, sample)
-    low, high = normal_mean(agreement.prefix_mean, agreement.prefix_variance, sample)
+        low, high = bootstrap_mean(prefixes, sample)
+    else:
+        low, high = normal_mean(agreement.prefix_mean, agreement.prefix_variance, sample)
     return max(low, 0.0), min(high, 1.0)
 
 

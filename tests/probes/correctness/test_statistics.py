@@ -76,13 +76,14 @@ def test_the_rise_over_a_control_is_the_exact_binomial_tail() -> None:
     assert rise(0, 100, 5, 100) == 1
 
 
-def test_the_bootstrap_is_seeded_and_covers_the_mean() -> None:
-    values = [random.Random(n).random() for n in range(200)]
-    low, high = bootstrap_mean(values, 200)
-    assert (low, high) == bootstrap_mean(values, 200)
-    mean = sum(values) / 200
+@pytest.mark.parametrize("count", [200, 5000])
+def test_the_bootstrap_is_seeded_and_covers_the_mean(count: int) -> None:
+    values = [random.Random(n).random() for n in range(count)]
+    low, high = bootstrap_mean(values, count)
+    assert (low, high) == bootstrap_mean(values, count)
+    mean = sum(values) / count
     assert low < mean < high
-    half = 1.96 * math.sqrt(sum((v - mean) ** 2 for v in values)) / 200
+    half = 1.96 * math.sqrt(sum((v - mean) ** 2 for v in values)) / count
     assert high - low == pytest.approx(2 * half, rel=0.15)
 
 
