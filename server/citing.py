@@ -3,18 +3,19 @@
 import sys
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from ..evidence.citations.check import CitationResult, check_citations as check
-from ..evidence.citations.formats import github, table
 from ..evidence.errors import InputError, NextCall, NotFound
 from ..evidence.records import Identity
 from ..evidence.store import Store
 from .answers import of_record
 from .definition import Answer, Arguments, Session, shorten
 from .measuring import keep
+
+if TYPE_CHECKING:
+    from ..evidence.citations.check import CitationResult
 
 TEXT_LIMIT = 16 * 1024 * 1024
 
@@ -63,6 +64,8 @@ async def check_citations(arguments: CiteArguments, session: Session) -> Answer:
 
 
 def _answer(arguments: CiteArguments, text: str, session: Session, library: Store) -> Answer:
+    from ..evidence.citations.check import check_citations as check
+
     whole = arguments.records is None
     result = check(
         text,
@@ -102,7 +105,9 @@ def _answer(arguments: CiteArguments, text: str, session: Session, library: Stor
     )
 
 
-def _terminal(result: CitationResult, arguments: CiteArguments, identifier: str | None) -> str:
+def _terminal(result: "CitationResult", arguments: CiteArguments, identifier: str | None) -> str:
+    from ..evidence.citations.formats import github, table
+
     if arguments.format == "github":
         return "\n".join(github(result, arguments.path or "text"))
     kept = (
