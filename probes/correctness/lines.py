@@ -38,8 +38,9 @@ BLANK = b" \t\r"
 class _Hashing(io.RawIOBase):
     """The bytes of a file as they are on disk, hashed and counted in the order they are read."""
 
-    def __init__(self, raw: BinaryIO, tick: Callable[[int], None]) -> None:
+    def __init__(self, raw: BinaryIO, label: str, tick: Callable[[int], None]) -> None:
         self._raw = raw
+        self._label = label
         self._tick = tick
         # A file that grows while it is read would otherwise never end.
         self._left = raw.seek(0, io.SEEK_END)
@@ -56,7 +57,10 @@ class _Hashing(io.RawIOBase):
         if self._end is not None:
             left = self._end - self.size
             size = left if size < 0 else min(size, left)
-        data = self._raw.read(self._left if size < 0 else min(size, self._left))
+        try:
+            data = self._raw.read(self._left if size < 0 else min(size, self._left))
+        except OSError as error:
+            raise InputError(f"{self._label} cannot be read: {error.strerror or error}") from None
         self._left -= len(data)
         self.digest.update(data)
         self.size += len(data)
@@ -82,7 +86,7 @@ class Lines:
         self.number = 0
         self.offset = 0
         self._raw = raw
-        self._hashing = _Hashing(raw, tick)
+        self._hashing = _Hashing(raw, label, tick)
         self._blocks = self._cut()
         self._block: list[bytes] = []
         self._at = 0
@@ -207,6 +211,7 @@ def spooled(raw: BinaryIO, label: str) -> BinaryIO:
     with raw:
         while chunk := text.read(CHUNK):
             copy.write(chunk)
+    raw.close()
     return cast(BinaryIO, copy)
 
 

@@ -70,10 +70,11 @@ def tables_of(rows: list[Any], count: int) -> tuple[Tables | None, str | None]:
         return None, None
     if len(rows) != count:
         return None, "top_logprobs left out: not one table a token"
-    pairs = [_pairs(row) for row in rows]
-    if any(token is None for row in pairs if row for token, _ in row):
-        return None, "top_logprobs left out: keyed by text, where different tokens can look alike"
     try:
+        pairs = [_pairs(row) for row in rows]
+        if any(token is None for row in pairs if row for token, _ in row):
+            text = "keyed by text, where different tokens can look alike"
+            return None, f"top_logprobs left out: {text}"
         return Tables(list(pairs)), None
     except BadTable as error:
         return None, f"top_logprobs left out: {error}"
@@ -84,11 +85,18 @@ def _pairs(row: Any) -> list[tuple[int | None, Any]] | None:
     if isinstance(row, dict):
         return [(as_id(k), v) for k, v in row.items()]
     if isinstance(row, list):
-        return [
-            (_step_id(e), e.get("logprob")) if isinstance(e, dict) else (as_id(e[0]), e[1])
-            for e in row
-        ]
+        return [_pair(entry) for entry in row]
+    if row is not None:
+        raise BadTable("a table is neither an object nor a list")
     return None
+
+
+def _pair(entry: Any) -> tuple[int | None, Any]:
+    if isinstance(entry, dict):
+        return _step_id(entry), entry.get("logprob")
+    if isinstance(entry, list | tuple) and len(entry) == 2:
+        return as_id(entry[0]), entry[1]
+    raise BadTable("an entry is neither an object nor a pair")
 
 
 def ids_of(steps: Steps, where: str) -> list[int]:

@@ -290,3 +290,12 @@ def test_prompts_kept_as_ids_and_as_text_are_not_compared(judge: Judge) -> None:
     found = judge([vllm_completion()], [other])
     assert found.verdict == "UNPROVEN"
     assert "different prompts" in found.reason
+
+
+@pytest.mark.parametrize("row", [[None], [[1]], [7], [["x", -0.1, 3]], "text", [{}]])
+def test_a_table_of_another_shape_is_left_out_with_a_note(judge: Judge, row: Any) -> None:
+    answer = vllm_completion()
+    answer["choices"][0]["logprobs"]["top_logprobs"] = [row] * 3
+    found = judge(OURS, [answer])
+    assert found.verdict == "PASS"
+    assert found.data.candidate.with_top_logprobs == 0
