@@ -1,5 +1,7 @@
 """Which candidate belongs to which reference, and what is said when that is doubtful."""
 
+import gzip
+import json
 import random
 from typing import Any
 
@@ -177,6 +179,15 @@ def test_a_record_brings_its_settings_and_its_artifact(record: Recorder) -> None
         "ev_bbbbbbbbbbbbbbbb", "11" * 32, {**data, "engine": {"model": "other"}}, lines
     )
     assert "the models differ" in check(one, named, Criteria()).reason.lower()
+
+
+def test_an_artifact_in_another_order_is_read_by_position(record: Recorder) -> None:
+    lines = [json.dumps(r) for r in rows(30)]
+    kept = ("\n".join(reversed(lines)) + "\n").encode()
+    for artifact in (kept, gzip.compress(kept)):
+        one = RecordSource("ev_aaaaaaaaaaaaaaaa", "00" * 32, {"tokens": []}, artifact)
+        found = check(record("a.jsonl", lines), one, Criteria())
+        assert (found.verdict, found.data.pairing["order_differs"]) == ("PASS", True)
 
 
 def test_a_record_with_flat_tokens_is_one_sequence(record: Recorder) -> None:
