@@ -175,9 +175,8 @@ class Lines:
                     raise InputError(f"{self.label} is over the bound of {SIZE_LIMIT >> 30} GiB")
                 yield chunk
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(
-                f"{self.label} is damaged: {error or 'the compressed data end early'}"
-            ) from None
+            reason = str(error) or "the compressed data end early"
+            raise InputError(f"{self.label} is damaged: {reason}") from None
         except Exception as error:
             # zstd bindings each have an error class of their own, known by its name alone.
             if type(error).__name__ != "ZstdError":
@@ -234,7 +233,37 @@ def _zstd(raw: Any, label: str) -> IO[bytes]:
             f"{label} is zstd-compressed, and this Python cannot read that: unpack it with"
             " zstd -d, or install the zstandard package"
         ) from None
-    return cast(IO[bytes], decompressor.stream_reader(raw, read_across_frames=True))
+    return cast(IO[bytes], _ZstdFrames(raw, decompressor))
+
+
+class _ZstdFrames:
+    """Frames of zstd one after another. zstandard's own reader takes a cut file for a whole one."""
+
+    # A block of four bytes can stand for 128 KiB, so more at a time would not be bounded well.
+    _PIECE = 1 << 12
+
+    def __init__(self, raw: Any, decompressor: Any) -> None:
+        self._raw = raw
+        self._decompressor = decompressor
+        self._frame: Any = None
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """Give the next piece of text, of any size; empty at the end."""
+        while True:
+            piece = self._rest or self._raw.read(self._PIECE)
+            if not piece:
+                if self._frame is not None:
+                    raise EOFError
+                return b""
+            if self._frame is None:
+                self._frame = self._decompressor.decompressobj()
+            text: bytes = self._frame.decompress(piece)
+            self._rest = b""
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+            if text:
+                return text
 
 
 def _refuse_foreign(head: bytes, label: str) -> None:

@@ -260,3 +260,12 @@ def test_null_logprobs_are_skipped_but_leave_a_tolerance_unproven(judge: Judge) 
     asked = judge(left, right, logprob_tol=0.5)
     assert asked.verdict == "UNPROVEN"
     assert "1 of 2 agreeing positions (50 %)" in asked.reason
+
+
+def test_zstd_is_read_frame_by_frame_and_a_cut_file_is_damaged(judge: Judge) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    packed = b"".join(zstandard.ZstdCompressor().compress(t) for t in (b"[1,2,3]\n", b"[4,5,6]\n"))
+    assert judge(GOOD, packed).verdict == "PASS"
+    for cut in (packed[:-3], packed[:6], packed + b"garbage"):
+        with pytest.raises(InputError, match="damaged"):
+            judge(GOOD, cut)
