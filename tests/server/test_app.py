@@ -167,3 +167,19 @@ async def test_progress_flows_while_a_tool_runs(store: Store) -> None:
     async with client(store) as connected:
         await connected.call_tool("doctor", {}, progress_callback=note)
     assert "examining the machine" in seen
+
+
+async def test_an_altered_artifact_is_not_served(store: Store, tmp_path: Path) -> None:
+    from perfcite.evidence.artifacts import Attachment
+    from perfcite.evidence.layout import blob_key
+
+    record = store.load(save(store)).record
+    saved = store.save(record, [Attachment("report.txt", "text/plain", b"measured")])
+    uri = f"evidence://{saved.evidence_id}/artifacts/report.txt"
+    path = tmp_path / "store" / blob_key(saved.record.artifacts[0].sha256)
+    async with client(store) as connected:
+        assert (await connected.read_resource(uri)).contents
+        path.chmod(0o600)
+        path.write_bytes(b"invented")
+        with pytest.raises(MCPError, match="altered"):
+            await connected.read_resource(uri)
